@@ -17,6 +17,7 @@ from relaxcheck.generators.core.case import Invalid
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.families import every
 from relaxcheck.generators.onnx.case import OnnxCase
+from relaxcheck.generators.torch.case import TorchCase
 from relaxcheck.harness.campaign.campaign import Campaign, Plan
 from relaxcheck.harness.campaign.drawing import keep_hypothesis_in
 from relaxcheck.harness.campaign.fixes import Fixes
@@ -56,7 +57,7 @@ class Tally:
     all_unconstrained: int = 0
     largest: dict[str, float] = field(default_factory=dict)
 
-    def add(self, case: Case | OnnxCase, outcome: Outcome) -> None:
+    def add(self, case: Case | OnnxCase | TorchCase, outcome: Outcome) -> None:
         """Count ``outcome`` of ``case``."""
         cells = {
             "family": case.family,
@@ -84,11 +85,11 @@ class Tally:
                 self.largest[key] = max(self.largest.get(key, 0.0), check.ratio)
 
 
-def _dtype(case: Case | OnnxCase) -> str:
+def _dtype(case: Case | OnnxCase | TorchCase) -> str:
     """The dtype of the first input; of a program without inputs, that of its first node."""
     if case.inputs:
         return case.inputs[0].dtype
-    if isinstance(case, OnnxCase):
+    if isinstance(case, OnnxCase | TorchCase):
         return "none"
     return str(case.program.nodes[0].attributes.get("dtype", "none"))
 

@@ -9,6 +9,7 @@ _MODULES = {
     "expressions": "tests.measure.quality.expressions.conditions",
     "tvm": "tests.measure.quality.tvm_clean",
     "onnx-control": "tests.measure.quality.onnx.alarms",
+    "torch-control": "tests.measure.quality.torch.alarms",
     "planted": "tests.measure.quality.planted.section",
     "planted-everywhere": "tests.measure.quality.planted.everywhere",
     "onnx-planted": "tests.measure.quality.onnx.hunts",

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.onnx.case import OnnxCase
+from relaxcheck.generators.torch.case import TorchCase
 from relaxcheck.oracles.independent import ORACLES
 from relaxcheck.oracles.onnx.answers import OUTSIDE
+from relaxcheck.oracles.torch.answers import EXPORTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +42,15 @@ EXPLAINED_SPLITS: tuple[Explained, ...] = ()
 
 
 def unexplained(
-    case: Case | OnnxCase, message: str, explained: Sequence[Explained] = EXPLAINED_SPLITS
+    case: Case | OnnxCase | TorchCase, message: str, explained: Sequence[Explained] = EXPLAINED_SPLITS
 ) -> list[str]:
     """The oracles that ``message`` of the split ``case`` names and nothing explains.
 
     A message that names no oracle at all is unexplained too.
     """
+    if isinstance(case, TorchCase):
+        # There is one implementation: a split is of the module and of what export makes of it.
+        return [EXPORTED]
     known = OUTSIDE if isinstance(case, OnnxCase) else ORACLES
     named = [name for name in known if f"{name}: " in message]
     if not named:
