@@ -88,6 +88,10 @@ class Kind(ABC, Generic[C]):
         """The families that a campaign draws from when the user names none."""
         return self.families(pipelines)
 
+    def left_out(self) -> Mapping[str, str]:
+        """The families that there could be, by name, each with the reason why there is none."""
+        return {}
+
     def as_drawn(self, case: C) -> C:
         """``case`` as a campaign runs it, with everything that is cheap to check along."""
         return case

@@ -77,9 +77,10 @@ def read(path: Path) -> AnyCase:
         CaseError: it cannot be read, or as ``decode``; or its family has no such point.
     """
     case = decode(cases.content(path), source=str(path))
-    axes = _axes(PATHS).get(case.family)
-    if axes is None:
+    known = _families(PATHS).get(case.family)
+    if known is None:
         raise cases.CaseError(f"{path}: no family {case.family!r}; relaxcheck families lists them")
+    axes = {axis.name for axis in known.axes}
     for name in case.at if isinstance(case.at, dict) else ():
         if name not in axes:
             raise cases.CaseError(f"{path}: the family {case.family} has no axis {name!r}")
@@ -87,9 +88,9 @@ def read(path: Path) -> AnyCase:
 
 
 @cache
-def _axes(paths: Sequence[str]) -> dict[str, frozenset[str]]:
-    """The names of the axes of each family."""
-    return {each.name: frozenset(axis.name for axis in each.axes) for each in families()}
+def _families(paths: Sequence[str]) -> dict[str, Family]:
+    """All families by name; some read files for their axes, so that only one does here."""
+    return {each.name: each for each in families()}
 
 
 def decode_record(text: bytes | str, type: type[T]) -> T:
@@ -136,12 +137,17 @@ def family(name: str, chosen: Sequence[str] | None = None) -> Family:
     """The family called ``name``.
 
     Raises:
-        UnknownFamily: there is none; the message has the closest names.
+        UnknownFamily: there is none; the message has the reason, or the closest names.
     """
     known = {each.name: each for each in families(chosen)}
     if name not in known:
-        raise UnknownFamily(name, known)
+        raise UnknownFamily(name, known, left_out().get(name, ""))
     return known[name]
+
+
+def left_out() -> dict[str, str]:
+    """The families that there could be, by name, and why there is none."""
+    return {name: why for kind in every() for name, why in kind.left_out().items()}
 
 
 def as_drawn(case: AnyCase) -> AnyCase:

@@ -87,9 +87,12 @@ class Axis:
 
 
 class UnknownFamily(KeyError):
-    """No family is called ``name``; the message has those of ``known`` that are closest."""
+    """No family is called ``name``; the message says ``why``, or has the closest of ``known``."""
 
-    def __init__(self, name: str, known: Collection[str]):
+    def __init__(self, name: str, known: Collection[str], why: str = ""):
+        if why:
+            super().__init__(f"no family {name!r}: {why}")
+            return
         *others, last = get_close_matches(name, known, 3, _ALIKE) or ("",)
         close = f"did you mean {', '.join(others)}{' or ' * bool(others)}{last}? " if last else ""
         super().__init__(f"no family {name!r}; {close}relaxcheck families lists all")

@@ -9,7 +9,7 @@ from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.core.case import AnyCase
 from relaxcheck.generators.core.program import ORDINARY_REGIMES, RUN_TOGETHER
 from relaxcheck.generators.torch.case import FORMAT, TorchCase
-from relaxcheck.generators.torch.families import families
+from relaxcheck.generators.torch.families import families, left_out
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.compiling.undefined import UNDEFINED
 from relaxcheck.harness.kind import Kind, Progress, Step, Tracing, Trials
@@ -43,6 +43,10 @@ class TorchPrograms(Kind[TorchCase]):
     def usual_families(self, pipelines: Sequence[str]) -> tuple[Family, ...]:
         """None: programs are drawn when the user names their families, or ``torch`` for all."""
         return ()
+
+    def left_out(self) -> Mapping[str, str]:
+        """The families of PyTorch's entries of which no program is drawn."""
+        return left_out()
 
     def as_drawn(self, case: TorchCase) -> TorchCase:
         """``case`` run in further regimes: to export and compile costs far more than to run."""
