@@ -13,6 +13,7 @@ from relaxcheck.generators.core.values import Array
 from relaxcheck.generators.torch import targets
 from relaxcheck.generators.torch.program import (
     BUFFER,
+    COND,
     CONTIGUOUS,
     EXPANDED,
     PARAMETER,
@@ -105,7 +106,7 @@ def run(
         called = layer(node.target) or targets.function(node.target)
         args = [argument_of(each, values) for each in node.args]
         keywords = {name: argument_of(each, values) for name, each in node.keywords.items()}
-        if node.target == targets.COND:
+        if node.target == COND:
             # Its operands are a list, and a list of a program is a tuple.
             args[3:] = [list(each) for each in args[3:]]
         leaves = tree_leaves(called(*args, **keywords))

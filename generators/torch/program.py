@@ -29,6 +29,10 @@ every second element of its last dimension; its first element repeated along the
 LAYOUTS = (CONTIGUOUS, TRANSPOSED, STEPPED, EXPANDED)
 
 
+COND = "torch.cond"
+"""The target whose branches are functions of their own."""
+
+
 class Tensor(Data, frozen=True, omit_defaults=True):
     """A tensor that nodes take: its name, shape, dtype, and where its values come from.
 

@@ -13,6 +13,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from relaxcheck.generators.torch.program import COND
+
 _REFUSED = frozenset(
     (
         "from_file",
@@ -38,9 +40,6 @@ _SIZES: Mapping[str, Callable[..., Any]] = {
 
 _SPACES = ("nn.functional", "special", "linalg", "fft")
 """The modules of PyTorch, besides itself, whose functions of tensors may be named."""
-
-COND = "torch.cond"
-"""The target whose branches are functions of their own."""
 
 THINGS: Mapping[str, Any] = {
     **{

@@ -9,7 +9,7 @@ from torch.utils._pytree import tree_map
 from relaxcheck.generators.core.values import Array
 from relaxcheck.generators.torch import targets
 from relaxcheck.generators.torch.module import argument_of, module_of
-from relaxcheck.generators.torch.program import Program
+from relaxcheck.generators.torch.program import COND, Program
 
 _METHOD = "torch.Tensor."
 
@@ -33,7 +33,7 @@ def traced(program: Program, held: Mapping[str, Array], seed: int, regime: str) 
         if tensor.constant:
             values[tensor.name] = fx.Proxy(graph.get_attr(tensor.name), tracer)
     for node in program.nodes:
-        if node.target == targets.COND:
+        if node.target == COND:
             raise fx.proxy.TraceError("torch.cond has no symbolic trace")
         args = tuple(argument_of(each, values) for each in node.args)
         keywords = {name: argument_of(each, values) for name, each in node.keywords.items()}

@@ -5,8 +5,7 @@ from relaxcheck.generators.torch.graphs.drafting import Drafting
 from relaxcheck.generators.torch.graphs.idioms.idiom import Idiom, tokens
 from relaxcheck.generators.torch.graphs.steps.step import METHOD
 from relaxcheck.generators.torch.graphs.wire import Wire
-from relaxcheck.generators.torch.program import BUFFER, Argument, Branch, Many, Node, Ref
-from relaxcheck.generators.torch.targets import COND
+from relaxcheck.generators.torch.program import BUFFER, COND, Argument, Branch, Many, Node, Ref
 
 
 def _branch(inputs: tuple[str, ...], *calls: tuple[str, tuple[Argument, ...]]) -> Branch:
