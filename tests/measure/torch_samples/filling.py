@@ -23,15 +23,32 @@ WHOLE = (
     *("linalg.", "cholesky", "lu", "triangular_solve", "ormqr", "geqrf", "pinverse", "svd"),
     *("qr", "logdet", "lobpcg", "matrix_exp", "det", "inverse", "lstsq", "symeig", "eig"),
     *("searchsorted", "bucketize", "nn.functional.ctc_loss", "quantile", "nanquantile"),
-    *("histogram", "histc", "nn.functional.embedding_bag", "segment_reduce", "sparse"),
+    *("histogram", "histc", "segment_reduce", "sparse"),
 )
 """The entries whose samples keep their values: matrices that can be inverted, sorted bounds."""
 
-KEPT = ("linalg.cross", "linalg.vecdot", "linalg.vector_norm", "linalg.norm", "linalg.diagonal")
+KEPT = (
+    "linalg.cross",
+    "linalg.vecdot",
+    "linalg.vector_norm",
+    "linalg.norm",
+    "linalg.diagonal",
+    "linalg.multi_dot",
+    "linalg.vander",
+    "linalg.matrix_norm",
+)
 """Entries of linear algebra that take any matrix."""
 
-ORDERED = ("scatter", "index_put", "put", "index_copy", "_unsafe_masked_index", "take_along")
-"""The entries whose meaning needs indices that are all different, or none drawn twice."""
+ORDERED = (
+    "scatter",
+    "index_put",
+    "put",
+    "index_copy",
+    "_unsafe_masked_index",
+    "take_along",
+    "nn.functional.embedding_bag",
+)
+"""The entries whose meaning needs indices that are all different, or in order."""
 
 
 def filled(program: Program, entry: str, domain: tuple[float | None, float | None]) -> Program:
