@@ -83,7 +83,7 @@ OWN = (
 def _make(draft: Drafting, point: Point, random: Random) -> None:
     match point[FORM]:
         case "sdpa":
-            _product(draft, point)
+            _product(draft, point, random)
         case "MultiheadAttention":
             _multihead(draft, point)
         case _:
@@ -100,7 +100,7 @@ def _mask(draft: Drafting, kind: str, shape: tuple[Dim, ...]) -> Wire:
     return draft.weight([rows, columns], "bool", Literal(tuple(seen)), "mask", "buffer")
 
 
-def _product(draft: Drafting, point: Point) -> None:
+def _product(draft: Drafting, point: Point, random: Random) -> None:
     """``scaled_dot_product_attention``."""
     queries, keys = draft.length, draft.length if point[KEYS] == "same" else KEY_COUNT
     outer: tuple[Dim, ...] = (draft.batch, HEADS) if point[RANK] == 4 else (draft.batch,)
@@ -114,7 +114,10 @@ def _product(draft: Drafting, point: Point) -> None:
         case "causal":
             keywords["is_causal"] = True
         case "bool" | "float" as kind:
-            keywords["attn_mask"] = _mask(draft, str(kind), (queries, keys))
+            # One mask for all, or one for each head of each sequence.
+            whole = kind == ADDED and random.random() < 0.5
+            over = (*(outer if whole else ()), queries, keys)
+            keywords["attn_mask"] = _mask(draft, str(kind), over)
     if point[SCALE] != "usual":
         keywords["scale"] = 0.5 if point[SCALE] == "0.5" else 1.0
     if point[GROUPED]:

@@ -5,7 +5,7 @@ from random import Random
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.points import Given
-from relaxcheck.generators.torch.graphs.drafting import Drafting
+from relaxcheck.generators.torch.graphs.drafting import BATCH, STATIC, Drafting
 from relaxcheck.generators.torch.graphs.family import Drafted
 from relaxcheck.generators.torch.graphs.layers.weighted import of_dtype
 from relaxcheck.generators.torch.graphs.wire import Wire
@@ -142,4 +142,5 @@ def _returned(
 
 def recurrent(pipelines: tuple[str, ...]) -> Drafted:
     """The family of recurrent layers, compiled by ``pipelines``."""
-    return Drafted(NAME, OWN, _make, pipelines)
+    # Export unrolls the steps, so that their number is fixed.
+    return Drafted(NAME, OWN, _make, pipelines, (STATIC, BATCH))

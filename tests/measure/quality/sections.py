@@ -13,6 +13,7 @@ _MODULES = {
     "planted": "tests.measure.quality.planted.section",
     "planted-everywhere": "tests.measure.quality.planted.everywhere",
     "onnx-planted": "tests.measure.quality.onnx.hunts",
+    "torch-planted": "tests.measure.quality.torch.hunts",
     "models-planted": "tests.measure.quality.models.section",
     "reduction": "tests.measure.quality.reducing",
     "steering": "tests.measure.quality.steering",

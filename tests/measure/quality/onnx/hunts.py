@@ -1,7 +1,6 @@
 """Section ``onnx-planted``: how soon a campaign over ONNX models finds each bug of the importer."""
 
 from collections.abc import Sequence
-from itertools import count as numbers
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from tests.measure.quality.planted import everywhere, results
 from tests.measure.quality.planted.bugs.onnx.catalogue import PLANTS, named
 from tests.measure.quality.planted.conversion import Misconversion
 from tests.measure.quality.planted.hunt import Hunted, clean_pool, controlled, hunt
-from tests.measure.quality.planted.place import place
+from tests.measure.quality.planted.place import cases_of
 from tests.measure.quality.planted.plant import PlantError
 from tests.measure.quality.planted.section import spread_out
 from tests.measure.quality.section import Figures, Section, Show
@@ -75,18 +74,13 @@ def family_of(plant: Misconversion) -> Family:
     return own
 
 
-def cases_of(family: str) -> int:
-    """The number of cases of ``family`` among the first ``MOST`` of a campaign over all models."""
-    return next(count for count in numbers(0) if place(family, count + 1) > MOST)
-
-
 def _hunt(names: str, key: str) -> None:
     lot = [named(name) for name in names.split(",")]
     with Pool(1, zygote=ZYGOTE, arguments=(names,)) as pool:
         for plant in lot:
             for seed in SEEDS:
                 family = family_of(plant)
-                most = cases_of(family.name) + _UNDER_WAY
+                most = cases_of(family.name, MOST) + _UNDER_WAY
                 found = hunt(plant.plant, seed, pool, most, (family,), grace=0)
                 _check_alone(plant, lot, found)
                 results.append(RESULTS, key, MOST, controlled(found, clean_pool()))
