@@ -1,4 +1,4 @@
-"""All families of PyTorch programs: those of PyTorch's own samples, and graphs."""
+"""All families of PyTorch programs: of PyTorch's own samples, and of random graphs."""
 
 from collections.abc import Sequence
 from functools import cache
