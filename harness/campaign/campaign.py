@@ -49,8 +49,9 @@ _MOST_LOST = 100
 class Plan:
     """The plan of a campaign: families, seed, fixes, and its end.
 
-    It ends after ``seconds``, which may be infinite, or ``most_cases``; then it finishes its
-    investigations for at most ``grace`` seconds. Each drawn case runs once for each of ``fixes``.
+    It ends after ``seconds``, which may be infinite, or when ``most_cases`` have ended; then it
+    finishes its investigations for at most ``grace`` seconds. Each drawn case runs once for each of
+    ``fixes``.
     ``uniform`` drawing is not steered; ``shard`` is the part that is drawn (see
     ``harness.campaign.drawing``). ``grids`` are the families with all values of their axes, along
     which failures are reduced, if ``families`` draw only some values. The cases of ``known``
@@ -123,6 +124,7 @@ class Campaign:
         )
         self._expected = expected
         self._company = BatchOnlyFailures()
+        self._unended = 0
         self._cases = plan.cases(self.state.rule_out)
         self._tally = partial(tally, self.state, self._families, expected, pool.environment)
 
@@ -143,7 +145,13 @@ class Campaign:
             self.state.phase = "finishing"
             end = time.monotonic() + self.plan.grace
             while self.pool.running or self.pool.waiting:
-                if stop() or time.monotonic() >= end:
+                wanted = self._unended and self._counted_out
+                if wanted:
+                    # So many cases were to run, and there is time for them.
+                    end = time.monotonic() + self.plan.grace
+                elif time.monotonic() >= end:
+                    break
+                if stop():
                     break
                 self._collect(show)
         finally:
@@ -174,7 +182,7 @@ class Campaign:
             if not (damaged and of(stored.case).is_part(stored.case)):
                 drawn.add(stored.case.identifier)
             if stored.outcome is None:
-                self.pool.submit(Job(stored.case))
+                self._submit(Job(stored.case))
                 continue
             self._company.add(stored.case, stored.outcome)
             parts |= {part.identifier: part for part in parts_of(stored.case, stored.outcome)}
@@ -223,7 +231,7 @@ class Campaign:
             left.discard(case.identifier)
             show(self.state)
         for case in lost.values():
-            self.pool.submit(*self._begun(case))
+            self._submit(*self._begun(case))
         self.state.phase = "running"
         self.state.started = time.monotonic()
         self._cpu = time.process_time()
@@ -286,17 +294,26 @@ class Campaign:
             self.plan.until_new and any(finding.confirmed for finding in self.state.new)
         ):
             return True
+        return self._counted_out or self.state.elapsed >= self.plan.seconds
+
+    @property
+    def _counted_out(self) -> bool:
+        """True if as many cases began as the plan has, before its time was up."""
         most = self.plan.most_cases
-        if most is not None and self._started >= most:
-            return True
-        return self.state.elapsed >= self.plan.seconds
+        early = self.state.elapsed < self.plan.seconds
+        return early and most is not None and self._started >= most
 
     def _top_up(self) -> None:
         wanted = self.pool.appetite - self.pool.running - self.pool.waiting
         jobs: list[Job] = []
         while len(jobs) < wanted and not self._over():
             jobs += self._begun(next(self._cases))
-        self.pool.submit(*jobs)
+        self._submit(*jobs)
+
+    def _submit(self, *jobs: Job, first: bool = False) -> None:
+        """Run drawn cases."""
+        self._unended += len(jobs)
+        self.pool.submit(*jobs, first=first)
 
     def _begun(self, case: AnyCase) -> list[Job]:
         """The job of a drawn case; none if the journal has the case already."""
@@ -308,13 +325,14 @@ class Campaign:
     def _begin_part(self, part: AnyCase) -> None:
         """Run a part of a batch, unless the journal has it."""
         if self.journal.start(part, DRAWN):
-            self.pool.submit(Job(part), first=True)
+            self._submit(Job(part), first=True)
 
     def _collect(self, show: Callable[[State], None]) -> None:
         for job, outcome in self.pool.wait(0.1):
             for on_release in by_release(outcome).values():
                 self.state.cases_cpu += sum(on_release.seconds.values())
             if job.tag is None:
+                self._unended -= 1
                 self._drawn(job.case, outcome)
             elif isinstance(job.tag, Finding):
                 self.state.trials += 1

@@ -1,5 +1,6 @@
 """Jobs of workers, their limits, and the state of each worker."""
 
+import time
 from collections import deque
 from dataclasses import dataclass, field, replace
 
@@ -71,6 +72,15 @@ def limits_for(job: Job, limits: Limits) -> Limits:
     if not job.fresh or limits.fresh_seconds is None:
         return limits
     return replace(limits, seconds=limits.fresh_seconds)
+
+
+def deadline(job: Job, limits: Limits, number: int | None = 0) -> float:
+    """The time by which ``job`` has to end if it begins now; ``number`` as in a mark.
+
+    A stage that several cases share has three times as long.
+    """
+    seconds = limits_for(job, limits).seconds
+    return time.monotonic() + (3 * seconds if number is None else seconds)
 
 
 @dataclass(frozen=True, slots=True)

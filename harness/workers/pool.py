@@ -22,7 +22,7 @@ from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.releases.releases import Release, advice, own
 from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.endings import may_be_spoilt, outcome_of
-from relaxcheck.harness.workers.jobs import Job, Limits, Queued, Worker, limits_for
+from relaxcheck.harness.workers.jobs import Job, Limits, Queued, Worker, deadline, limits_for
 from relaxcheck.harness.workers.marker import IDLE, mark
 from relaxcheck.harness.workers.processes import LONGEST_ANSWER, Zygote, ZygoteGone
 from relaxcheck.harness.workers.protocol import Order, Reply
@@ -32,7 +32,6 @@ _DEATH_SECONDS = 1.0
 """The time that a process may take to die after its socket closed."""
 _MOST_STARTS = 3
 """The number of starts of a case whose workers end for reasons that are not the case's."""
-
 
 _EVENTS = {Verdict.TIMEOUT: EventType.TIMED_OUT, Verdict.OUT_OF_MEMORY: EventType.OUTGREW}
 
@@ -205,7 +204,7 @@ class Pool:
                 return
             jobs = self._next()
             worker.unanswered, worker.assigned = deque(jobs), len(jobs)
-            worker.number, worker.deadline = 0, self._deadline(jobs[0].job)
+            worker.number, worker.deadline = 0, deadline(jobs[0].job, self.limits)
             cases = tuple(msgspec.Raw(encode(queued.job.case)) for queued in jobs)
             first = jobs[0].job
             order = Order(cases, first.fresh, first.ask, first.tracing, first.fixes)
@@ -379,10 +378,6 @@ class Pool:
             self._restart()
             return None
 
-    def _deadline(self, job: Job) -> float:
-        """The time by which ``job`` has to end if it begins now."""
-        return time.monotonic() + limits_for(job, self.limits).seconds
-
     def _enforce_limits(self) -> None:
         for worker in self._workers:
             if not worker.unanswered or worker.kill_reason is not None:
@@ -390,7 +385,8 @@ class Pool:
             number = worker.process.mark.number
             if number != worker.number:
                 # Each case has the whole time, and so has each stage that they share.
-                worker.number, worker.deadline = number, self._deadline(worker.unanswered[0].job)
+                job = worker.unanswered[0].job
+                worker.number, worker.deadline = number, deadline(job, self.limits, number)
             if time.monotonic() > worker.deadline:
                 worker.kill_reason = Verdict.TIMEOUT
             elif worker.process.growth > self.limits.memory:

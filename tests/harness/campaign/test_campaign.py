@@ -76,6 +76,19 @@ def test_a_campaign_records_the_time_and_the_cases_that_it_has_left(tmp_path: Pa
     assert (0 < seconds < 60, cases) == (True, 3)
 
 
+@pytest.mark.parametrize(("seconds", "ended"), [(60.0, 8), (0.0, 0)])
+def test_a_number_of_cases_ends_when_they_have_though_they_take_long(
+    tmp_path: Path, seconds: float, ended: int
+) -> None:
+    """All that wait are answered without any grace; where the time is up, none waits."""
+    plan = Plan((MEMBER,), 1, seconds, (False,), most_cases=8, grace=0.0)
+    with Journal(tmp_path / "out") as journal:
+        pool = Instant(lambda case: Outcome(Verdict.PASS))
+        pool.appetite = 8
+        Campaign(plan, pool, journal, ()).run(lambda shown: None)  # type: ignore[arg-type]
+        assert sum(journal.counts(DRAWN).values()) == ended
+
+
 def test_a_campaign_of_other_cases_is_not_taken_up(tmp_path: Path) -> None:
     with Journal(tmp_path / "out") as journal:
         journal.start(MEMBER.build(complete(MEMBER.axes, {}), 12345), DRAWN)

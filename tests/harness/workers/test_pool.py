@@ -76,6 +76,18 @@ def test_a_fresh_case_that_hangs_says_its_own_deadline() -> None:
     assert outcome.ending.seconds == 0.4
 
 
+def test_a_stage_that_cases_share_has_three_times_as_long() -> None:
+    with Pool(1, Limits(seconds=0.5, together=2), ZYGOTE) as pool:
+        pool.submit(Job(behave("link-slow")), Job(behave("link-slow", 1)))
+        outcomes = [outcome for _, outcome in pool.drain()]
+    # Two seconds are too long for it, and so is one for a case alone.
+    assert [outcome.verdict for outcome in outcomes] == [Verdict.TIMEOUT] * 2
+    with Pool(1, Limits(seconds=0.5, together=2), ZYGOTE) as pool:
+        pool.submit(Job(behave("link-slow")), Job(behave("well")))
+        outcomes = [outcome for _, outcome in pool.drain()]
+    assert [outcome.verdict for outcome in outcomes] == [Verdict.PASS] * 2
+
+
 def test_growth_past_the_limit_ends_a_worker() -> None:
     # Time enough for a busy machine: it is not the clock that is to end it.
     with Pool(1, Limits(seconds=60, memory=1 << 28), ZYGOTE) as pool:
