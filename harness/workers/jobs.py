@@ -1,6 +1,5 @@
 """Jobs of workers, their limits, and the state of each worker."""
 
-import time
 from collections import deque
 from dataclasses import dataclass, field, replace
 
@@ -10,16 +9,17 @@ from relaxcheck.harness.kinds import of
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.workers.processes import Process
 from relaxcheck.harness.workers.protocol import Ask
+from relaxcheck.harness.workers.spending import Spending
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of a case: wall-clock seconds, and bytes of memory that the worker may grow by.
+    """Limits of a case: seconds, and bytes of memory that the worker may grow by.
 
-    A worker is replaced after ``cases`` cases, or when it keeps more than ``kept`` bytes, so that
-    nothing accumulates. It gets up to ``together`` cases at a time that share one compilation.
-    ``fresh_seconds`` are those of a fresh job (None: as of any): a case that only took long must
-    not be confirmed as one that hangs.
+    Seconds are counted as in ``workers.spending``. A worker is replaced after ``cases`` cases, or
+    when it keeps more than ``kept`` bytes, so that nothing accumulates. It gets up to ``together``
+    cases at a time that share one compilation. ``fresh_seconds`` are those of a fresh job (None: as
+    of any): a case that only took long must not be confirmed as one that hangs.
     """
 
     seconds: float = 60.0
@@ -74,13 +74,13 @@ def limits_for(job: Job, limits: Limits) -> Limits:
     return replace(limits, seconds=limits.fresh_seconds)
 
 
-def deadline(job: Job, limits: Limits, number: int | None = 0) -> float:
-    """The time by which ``job`` has to end if it begins now; ``number`` as in a mark.
+def seconds_of(job: Job, limits: Limits, number: int | None = 0) -> float:
+    """The time that ``job`` has (see ``workers.spending``); ``number`` is as in a mark.
 
     A stage that several cases share has three times as long.
     """
     seconds = limits_for(job, limits).seconds
-    return time.monotonic() + (3 * seconds if number is None else seconds)
+    return 3 * seconds if number is None else seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +93,29 @@ class Queued:
 
 @dataclass(slots=True, eq=False)
 class Worker:
-    """A worker; ``unanswered`` are left of ``given`` jobs, ``number`` is that of its last mark."""
+    """A worker; ``unanswered`` are left of ``assigned`` jobs, ``number`` is that of its last mark.
+
+    From that mark on it may take ``seconds``, and ``spending`` counts them.
+    """
 
     process: Process
     done: int = 0
     unanswered: deque[Queued] = field(default_factory=deque)
     assigned: int = 0
     number: int | None = 0
-    deadline: float = 0.0
+    seconds: float = 0.0
+    spending: Spending | None = None
     kill_reason: Verdict | None = None
+
+    def begin(self, number: int | None, limits: Limits) -> None:
+        """Begin to count the time from the mark ``number`` on."""
+        self.number, self.spending = number, Spending(self.process.pid)
+        self.seconds = seconds_of(self.unanswered[0].job, limits, number)
+
+    @property
+    def is_late(self) -> bool:
+        """True if it takes longer than it may."""
+        return self.spending is not None and self.spending.look() > self.seconds
 
     @property
     def on(self) -> Queued | None:

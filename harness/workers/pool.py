@@ -22,7 +22,7 @@ from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.releases.releases import Release, advice, own
 from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.endings import may_be_spoilt, outcome_of
-from relaxcheck.harness.workers.jobs import Job, Limits, Queued, Worker, deadline, limits_for
+from relaxcheck.harness.workers.jobs import Job, Limits, Queued, Worker, limits_for
 from relaxcheck.harness.workers.marker import IDLE, mark
 from relaxcheck.harness.workers.processes import LONGEST_ANSWER, Zygote, ZygoteGone
 from relaxcheck.harness.workers.protocol import Order, Reply
@@ -204,7 +204,7 @@ class Pool:
                 return
             jobs = self._next()
             worker.unanswered, worker.assigned = deque(jobs), len(jobs)
-            worker.number, worker.deadline = 0, deadline(jobs[0].job, self.limits)
+            worker.begin(0, self.limits)
             cases = tuple(msgspec.Raw(encode(queued.job.case)) for queued in jobs)
             first = jobs[0].job
             order = Order(cases, first.fresh, first.ask, first.tracing, first.fixes)
@@ -385,9 +385,8 @@ class Pool:
             number = worker.process.mark.number
             if number != worker.number:
                 # Each case has the whole time, and so has each stage that they share.
-                job = worker.unanswered[0].job
-                worker.number, worker.deadline = number, deadline(job, self.limits, number)
-            if time.monotonic() > worker.deadline:
+                worker.begin(number, self.limits)
+            if worker.is_late:
                 worker.kill_reason = Verdict.TIMEOUT
             elif worker.process.growth > self.limits.memory:
                 worker.kill_reason = Verdict.OUT_OF_MEMORY
