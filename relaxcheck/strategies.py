@@ -1,4 +1,4 @@
-"""Hypothesis strategies of Relax programs, wrong calls, ONNX models and integer expressions.
+"""Hypothesis strategies of programs: Relax, wrong calls, ONNX, PyTorch, integer expressions.
 
 Use them in any ``@given``. Hypothesis draws every choice, structure included, so that it shrinks a
 failing program of many operators to the smallest one it finds::
@@ -26,7 +26,7 @@ from typing import Any, Protocol
 from hypothesis import assume, note
 from hypothesis import strategies as st
 
-from relaxcheck.generators.core.axes import SEEDS, points
+from relaxcheck.generators.core.axes import SEEDS, Family, points
 from relaxcheck.generators.core.case import AnyCase, CaseError, with_fixes
 from relaxcheck.generators.core.draft import Draft
 from relaxcheck.generators.core.points import narrowed
@@ -43,6 +43,9 @@ from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.generators.onnx.family import OnnxFamily
 from relaxcheck.generators.onnx.hints import HINTS
 from relaxcheck.generators.operators import OPERATORS
+from relaxcheck.generators.torch.case import TorchCase
+from relaxcheck.generators.torch.families import families as torch_families
+from relaxcheck.generators.torch.running import PREFIX
 from relaxcheck.harness.outcomes.outcome import Outcome
 
 DTYPES = ("float32", "float16", "float64")
@@ -58,7 +61,7 @@ _MOST_TRIED = 500
 
 __all__ = [
     "DTYPES", "cases", "check", "expressions", "invalid_calls", "models", "module", "note_script",
-    "programs", "script",
+    "programs", "script", "torch_programs",
 ]  # fmt: skip
 
 
@@ -164,11 +167,37 @@ def models(
     chosen = sorted(HINTS) if operators is None else list(operators)
     if unknown := sorted(set(chosen) - HINTS.keys()):
         raise ValueError(f"no models of {', '.join(unknown)} are drawn")
-    return _models(tuple(OnnxFamily(HINTS[name], tuple(pipelines)) for name in chosen), fixes)
+    return _built([OnnxFamily(HINTS[name], tuple(pipelines)) for name in chosen], fixes)
+
+
+def torch_programs(
+    entries: Collection[str] | None = None,
+    pipelines: Sequence[str] = ("build",),
+    fixes: bool = False,
+) -> st.SearchStrategy[TorchCase]:
+    """PyTorch programs, with their export, TVM's importer, and the values to run them with.
+
+    Args:
+        entries: names of PyTorch's samples, such as ``nn.functional.softmax`` and ``Linear``, or of
+            programs of many calls: ``graph``, ``layers``, ``rnn``, ``attention``, ``control``; None
+            for all.
+        pipelines: as in ``cases``.
+        fixes: as in ``cases``.
+
+    Raises:
+        ValueError: there is no such entry, or no program is drawn of it.
+    """
+    known = {
+        each.name.removeprefix(f"{PREFIX}-"): each for each in torch_families(tuple(pipelines))
+    }
+    chosen = sorted(known) if entries is None else list(entries)
+    if unknown := sorted(set(chosen) - known.keys()):
+        raise ValueError(f"no PyTorch programs of {', '.join(unknown)} are drawn")
+    return _built([known[name] for name in chosen], fixes)
 
 
 @st.composite
-def _models(draw: st.DrawFn, families: Sequence[OnnxFamily], fixes: bool) -> OnnxCase:
+def _built(draw: st.DrawFn, families: Sequence[Family], fixes: bool) -> Any:
     family = draw(st.sampled_from(families))
     case = family.build(draw(points(family.axes)), draw(SEEDS))
     return with_fixes(case, fixes)
