@@ -21,7 +21,7 @@ from relaxcheck.generators.torch.running import (
     served,
 )
 from relaxcheck.generators.torch.samples import varying
-from relaxcheck.generators.torch.samples.record import Entry, Sample, drawn, samples
+from relaxcheck.generators.torch.samples.record import MIXED, Entry, Sample, drawn, samples
 
 SAMPLE, DTYPE, OPERAND, INDICES, VALUES = "sample", "dtype", "operand", "indices", "values"
 FORM, MODE, SIZE, LAYOUT, HELD = "form", "mode", "size", "layout", "held"
@@ -62,10 +62,10 @@ class TorchFamily:
         """The sample, its dtype, the changes that some sample takes, and how it is run."""
         every = tuple(self.samples.values())
         labels = tuple(self.samples)
-        mixed = tuple(dict.fromkeys(dtype for sample in every for dtype in sample.mixed))
+        mixed = tuple(dict.fromkeys(dtype for sample in every for dtype in self._mixed(sample)))
         operands = (TENSOR, *([NUMBER] if any(s.number for s in every) else []), *mixed)
         layouts = [
-            way for way in LAYOUTS if way == LAYOUTS[0] or any(way in s.layouts for s in every)
+            way for way in LAYOUTS if way == LAYOUTS[0] or any(way not in s.laid for s in every)
         ]
         own = (
             Axis(SAMPLE, labels, labels[0], default_weight=2),
@@ -119,7 +119,13 @@ class TorchFamily:
     def _operand(self, sample: Sample, point: Point, value: Value) -> bool:
         if value in (TENSOR, NUMBER):
             return value == TENSOR or bool(sample.number)
-        return value in sample.mixed and point.get(DTYPE, self._own) == self._own
+        return value in self._mixed(sample) and point.get(DTYPE, self._own) == self._own
+
+    def _mixed(self, sample: Sample) -> tuple[str, ...]:
+        """The other dtypes that the last operand of ``sample`` may have."""
+        if not varying.second(sample.program, self._own):
+            return ()
+        return tuple(d for d in MIXED if d != self._own and d not in sample.unmixed)
 
     def _form(self, sample: Sample, point: Point, value: Value) -> bool:
         return value == "call" or (
@@ -199,7 +205,7 @@ def _empties(sample: Sample, point: Point, value: Value) -> bool:
 
 
 def _lies(sample: Sample, point: Point, value: Value) -> bool:
-    return value == LAYOUTS[0] or (value in sample.layouts and point.get(SIZE, "full") == "full")
+    return value == LAYOUTS[0] or (value not in sample.laid and point.get(SIZE, "full") == "full")
 
 
 def _can_hold(sample: Sample) -> bool:

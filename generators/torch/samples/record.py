@@ -21,6 +21,10 @@ INDEX = "entries.jsonl"
 """The file of all entries."""
 
 
+MIXED = ("float64", "float16", "int64", "int8", "uint8", "bool", "int32", "float32", "bfloat16")
+"""The dtypes that the last operand of a call may have where the others have another."""
+
+
 class Entry(Data, frozen=True, tag="entry", omit_defaults=True):
     """An operator or module whose samples are drawn.
 
@@ -47,27 +51,27 @@ class Sample(Data, frozen=True, omit_defaults=True):
     """A program of one call, in the first dtype of its entry, that eager PyTorch runs.
 
     ``label`` says in a few words how it differs from its entry's others. ``refused`` are dtypes of
-    the entry that PyTorch refuses with these arguments. ``layouts`` are the layouts, besides the
-    contiguous one, in which its tensors may lie without changing its meaning. ``places`` are the
-    tensors of indices that may count from the end, by name, each with the size that it counts
-    within. ``divisor`` is the operand that is above 0 in dtypes of integers. ``number`` is the
-    operand that may be a number of Python's, "" if none may; ``mixed`` are other dtypes that this
-    operand may have. ``empty``: the first dimension may be empty. ``inplace``: the entry's form in
-    place takes these arguments. ``any``: all values may be drawn from the whole line; where they
-    are not, ``program`` limits them to the operator's domain. ``typed``: its layer is made with a
-    dtype. ``named`` are the ways of symbolic dimensions that may have names and bounds as it is
-    exported. ``trains``: its layer gives something else, the same each time, in training mode.
+    the entry that PyTorch refuses with these arguments. ``laid`` are the layouts in which its
+    tensors may not lie, or that change its meaning. ``places`` are the tensors of indices that may
+    count from the end, by name, each with the size that it counts within. ``divisor`` is the
+    operand that is above 0 in dtypes of integers. ``number`` is the operand that may be a number of
+    Python's, "" if none may; ``unmixed`` are the dtypes of ``MIXED`` that its last operand may not
+    have. ``empty``: the first dimension may be empty. ``inplace``: the entry's form in place takes
+    these arguments. ``any``: all values may be drawn from the whole line; where they are not,
+    ``program`` limits them to the operator's domain. ``typed``: its layer is made with a dtype.
+    ``named`` are the ways of symbolic dimensions that may have names and bounds as it is exported.
+    ``trains``: its layer gives something else, the same each time, in training mode.
     """
 
     entry: str
     label: str
     program: Program
     refused: tuple[str, ...] = ()
-    layouts: tuple[str, ...] = ()
+    laid: tuple[str, ...] = ()
     places: dict[str, int] = msgspec.field(default_factory=dict)
     divisor: str = ""
     number: str = ""
-    mixed: tuple[str, ...] = ()
+    unmixed: tuple[str, ...] = ()
     empty: bool = False
     inplace: bool = False
     any: bool = False

@@ -16,6 +16,9 @@ import msgspec
 from relaxcheck.generators.torch.samples.record import FOLDER, INDEX, Entry, Out, Sample
 from tests.measure.torch_samples.entries import Made, module, operator
 
+OFTEN = 20
+"""Entries that change between two writes of all files."""
+
 ENCODED = msgspec.json.Encoder()
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -110,6 +113,9 @@ def main() -> int:
                 said = now[0].reason if isinstance(now[0], Out) else f"{len(now[1])} samples"
                 print(f"{name}: {said}", flush=True)
             present[name] = now
+            # Some take minutes, and a run may be cut off.
+            if options.write and changed % OFTEN == 1:
+                write({name: each for name, each in present.items() if name in known})
     if options.write:
         write({name: each for name, each in present.items() if name in known})
     print(f"{changed} entries changed")

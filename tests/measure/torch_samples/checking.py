@@ -7,14 +7,12 @@ from msgspec.structs import replace
 
 from relaxcheck.generators.core.fills.kinds import Below, Literal
 from relaxcheck.generators.torch.case import BOUNDED, NAMED, Exporting
-from relaxcheck.generators.torch.program import LAYOUTS, Program
+from relaxcheck.generators.torch.program import EXPANDED, LAYOUTS, Program
 from relaxcheck.generators.torch.samples import varying
-from relaxcheck.generators.torch.samples.record import Sample
+from relaxcheck.generators.torch.samples.record import MIXED, Sample
 from relaxcheck.generators.torch.samples.varying import FLOATING
+from tests.measure.torch_samples.filling import DEGREES
 from tests.measure.torch_samples.running import Results, alike, refusal_of_export, runs
-
-MIXED = ("float64", "float16", "int64", "int8", "uint8", "bool", "int32", "float32", "bfloat16")
-"""The dtypes of a second operand that are tried."""
 
 STRIDED = ("as_strided", "empty_strided", "new_empty_strided", "resize", "is_contiguous")
 """The entries whose meaning is the layout of their operands."""
@@ -38,19 +36,19 @@ def checked(
     free = varying.freely_drawn(program, own)
     return replace(
         sample,
-        layouts=() if entry.startswith(STRIDED) else _layouts(program),
+        laid=LAYOUTS[1:] if entry.startswith(STRIDED) else _laid(program),
         places=_places(program, own),
         number=operand if operand and _takes_number(program, operand) else "",
-        mixed=tuple(
+        unmixed=tuple(
             dtype
             for dtype in (MIXED if operand else ())
-            if dtype != own and runs(varying.mixed(program, operand, dtype)) is not None
+            if dtype != own and runs(varying.mixed(program, operand, dtype)) is None
         ),
         empty=_may_be_empty(program),
         inplace=bool(inplace)
         and varying.can_be_in_place(program)
         and runs(varying.in_place(program, inplace)) is not None,
-        any=free != program and _serves(free),
+        any=not entry.startswith(DEGREES) and free != program and _serves(free),
         trains=_trains(program, base),
     )
 
@@ -100,11 +98,14 @@ def _repeats(program: Program, base: Results) -> bool:
     return all((again := runs(program)) is not None and alike(base, again) for _ in range(2))
 
 
-def _layouts(program: Program) -> tuple[str, ...]:
+def _laid(program: Program) -> tuple[str, ...]:
+    """The layouts that PyTorch refuses, or that change the meaning of ``program``."""
+    base = runs(program) or []
     found = []
     for layout in LAYOUTS[1:]:
         own = runs(varying.laid_out(program, layout))
-        if own is not None and (layout == "expanded" or alike(own, runs(program) or [])):
+        # An expanded tensor has other values.
+        if own is None or not (layout == EXPANDED or alike(own, base)):
             found.append(layout)
     return tuple(found)
 

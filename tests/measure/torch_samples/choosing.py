@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from relaxcheck.generators.core.fills.kinds import Literal
 from relaxcheck.generators.torch.program import (
     Argument,
@@ -16,9 +18,13 @@ from relaxcheck.generators.torch.program import (
     Ref,
     Span,
 )
+from relaxcheck.generators.torch.samples.record import Sample
 
 MOST = 20
 """Samples of an entry at most."""
+
+MOST_BYTES, FEWEST = 6000, 5
+"""Bytes of the samples of an entry at most, where they are more than a few."""
 
 MOST_WRITTEN = 300
 """Values that are written out, of all tensors of a sample, at most."""
@@ -84,6 +90,21 @@ def chosen(programs: Sequence[Program], kept: int) -> list[Program]:
         seen |= own[id(best)]
         picked.append(best)
     return sorted(picked, key=simplicity)
+
+
+def affordable(samples: Sequence[Sample]) -> list[Sample]:
+    """Those of ``samples`` that add most to the first, of ``MOST_BYTES`` together, in order."""
+    own = {sample.label: features(sample.program) for sample in samples}
+    picked, rest = list(samples[:1]), list(samples[1:])
+    while rest:
+        seen = {feature for each in picked for feature in own[each.label]}
+        best = max(rest, key=lambda each: len(own[each.label] - seen))
+        rest.remove(best)
+        size = sum(len(msgspec.json.encode(each)) for each in (*picked, best))
+        if len(picked) >= FEWEST and size > MOST_BYTES:
+            break
+        picked.append(best)
+    return [sample for sample in samples if sample in picked]
 
 
 def labels(programs: Sequence[Program]) -> list[str]:

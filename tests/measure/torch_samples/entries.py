@@ -15,7 +15,7 @@ from relaxcheck.generators.torch.program import DTYPES, Program
 from relaxcheck.generators.torch.samples import varying
 from relaxcheck.generators.torch.samples.record import Entry, Out, Sample
 from tests.measure.torch_samples.checking import checked, with_named
-from tests.measure.torch_samples.choosing import chosen, is_small, labels
+from tests.measure.torch_samples.choosing import affordable, chosen, is_small, labels
 from tests.measure.torch_samples.filling import drawn_integers_of, filled
 from tests.measure.torch_samples.more import more
 from tests.measure.torch_samples.naming import Unnamed, path_of
@@ -164,6 +164,7 @@ def _made(
             kept = []
     if not kept:
         return Out(name, _reason(reasons))
+    kept = affordable(kept)
     kept[:NAMED] = map(with_named, kept[:NAMED])
     own = tuple(d for d in dtypes if any(d not in s.refused for s in kept))
     return (

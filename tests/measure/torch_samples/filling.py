@@ -27,6 +27,15 @@ WHOLE = (
 )
 """The entries whose samples keep their values: matrices that can be inverted, sorted bounds."""
 
+DEGREES = tuple(
+    f"special.{name}"
+    for name in (
+        *("chebyshev_polynomial", "hermite_polynomial", "laguerre_polynomial"),
+        *("legendre_polynomial", "shifted_chebyshev_polynomial"),
+    )
+)
+"""The polynomials: PyTorch takes as many steps as the last operand, their degree, says."""
+
 KEPT = (
     "linalg.cross",
     "linalg.vecdot",
@@ -56,6 +65,10 @@ def filled(program: Program, entry: str, domain: tuple[float | None, float | Non
     base = runs(program)
     if base is None:
         return program
+    if entry.startswith(DEGREES):
+        first, *rest = program.tensors
+        degree = {tensor.name: Steps(1, 6) for tensor in rest[-1:]}
+        return _with(program, {first.name: Steps(16, 15), **degree})
     whole = entry.startswith(WHOLE) and not entry.startswith(KEPT)
     now = program
     for fills in () if whole else _float_fills(program.tensors, domain):
