@@ -30,9 +30,6 @@ TENSOR, NUMBER = "tensor", "number"
 """The values of the axis ``operand``, besides dtypes: the last operand of the call is a tensor of
 the dtype of the others, or a number of Python's."""
 
-_MORE = 2
-"""The sizes of the second binding are larger by so much."""
-
 Allows = Callable[[Sample, Point, Value], bool]
 
 
@@ -162,10 +159,11 @@ class TorchFamily:
             program = varying.laid_out(program, layout)
         if (held := str(point.get(HELD, INPUT))) != INPUT:
             program = varying.held(program, held)
-        sizes: dict[str, int] = {}
-        if point.get(DIMS, STATIC) != STATIC:
-            program, sizes = varying.symbolic(program, str(point[DIMS]))
-        return case_at(self.name, point, seed, program, _bindings(sizes))
+        bindings: list[dict[str, int]] = [{}]
+        if (way := str(point.get(DIMS, STATIC))) != STATIC:
+            program, sizes = varying.symbolic(program, way)
+            bindings = _bindings(sizes, sample.unsized.get(way, ()))
+        return case_at(self.name, point, seed, program, bindings)
 
     @property
     def invalid(self) -> tuple[st.SearchStrategy[AnyCase], ...]:
@@ -173,15 +171,10 @@ class TorchFamily:
         return ()
 
 
-def _bindings(sizes: Mapping[str, int]) -> tuple[dict[str, int], ...]:
-    """The sample's sizes, larger ones, and the smallest; the program may take but the first."""
-    if not sizes:
-        return ({},)
-    return (
-        dict(sizes),
-        {name: size + _MORE for name, size in sizes.items()},
-        dict.fromkeys(sizes, 1),
-    )
+def _bindings(sizes: dict[str, int], refused: Sequence[str]) -> list[dict[str, int]]:
+    """The sample's ``sizes``, larger ones, and the smallest; the program may take but the first."""
+    later = varying.resized(sizes) if sizes else {}
+    return [sizes, *(row for name, row in later.items() if name not in refused)]
 
 
 def _has_dtype(sample: Sample, point: Point, value: Value) -> bool:

@@ -60,6 +60,7 @@ class Sample(Data, frozen=True, omit_defaults=True):
     these arguments. ``any``: all values may be drawn from the whole line; where they are not,
     ``program`` limits them to the operator's domain. ``typed``: its layer is made with a dtype.
     ``named`` are the ways of symbolic dimensions that may have names and bounds as it is exported.
+    ``unsized`` are the ways of symbolic dimensions, each with the sizes that PyTorch refuses then.
     ``trains``: its layer gives something else, the same each time, in training mode.
     """
 
@@ -77,6 +78,7 @@ class Sample(Data, frozen=True, omit_defaults=True):
     any: bool = False
     typed: bool = False
     named: tuple[str, ...] = ()
+    unsized: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     trains: bool = False
 
 

@@ -22,6 +22,12 @@ FIRST, ALL = "first", "all"
 WAYS = (FIRST, ALL)
 """The ways of symbolic dimensions: the first one; each size above 1."""
 
+LARGER, ONES = "larger", "ones"
+"""The later sizes of symbolic dimensions: larger ones than the sample's, and 1."""
+
+_MORE = 2
+"""Larger sizes are larger by so much."""
+
 NUMBER = 2
 """The number that takes an operand's place."""
 
@@ -208,6 +214,12 @@ def symbolic(program: Program, way: str) -> tuple[Program, dict[str, int]]:
     changed = _tensors(program, named)
     used = set(changed.symbols)
     return changed, {name: size for size, name in names.items() if name in used}
+
+
+def resized(sizes: Mapping[str, int]) -> dict[str, dict[str, int]]:
+    """The later sizes of the symbols that have ``sizes`` in a sample, by what they are called."""
+    larger = {name: size + _MORE for name, size in sizes.items()}
+    return {LARGER: larger, ONES: dict.fromkeys(sizes, 1)}
 
 
 def _sizes(tensors: list[Tensor]) -> Iterator[int]:

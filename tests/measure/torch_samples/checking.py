@@ -1,6 +1,6 @@
 """The facts of a sample: the changes that eager PyTorch takes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import prod
 
 from msgspec.structs import replace
@@ -12,7 +12,16 @@ from relaxcheck.generators.torch.samples import varying
 from relaxcheck.generators.torch.samples.record import MIXED, Sample
 from relaxcheck.generators.torch.samples.varying import FLOATING
 from tests.measure.torch_samples.filling import DEGREES
-from tests.measure.torch_samples.running import Results, alike, refusal_of_export, runs
+from tests.measure.torch_samples.running import (
+    Results,
+    alike,
+    refusal_of_export,
+    run,
+    runs,
+)
+
+DIES = ("_segment_reduce",)
+"""The entries that read beside their operands where those do not fit each other."""
 
 STRIDED = ("as_strided", "empty_strided", "new_empty_strided", "resize", "is_contiguous")
 """The entries whose meaning is the layout of their operands."""
@@ -91,6 +100,32 @@ def with_named(sample: Sample) -> Sample:
         if not any(refusal_of_export(symbolic, how, sizes) for how in settings):
             found.append(way)
     return replace(sample, named=tuple(found))
+
+
+def with_sizes(sample: Sample) -> Sample:
+    """``sample`` with the sizes of symbolic dimensions that eager PyTorch refuses."""
+    program = sample.program
+    if not varying.can_be_symbolic(program):
+        return sample
+    unsized: dict[str, tuple[str, ...]] = {}
+    for way in varying.WAYS:
+        symbolic, sizes = varying.symbolic(program, way)
+        rows = varying.resized(sizes)
+        # Sizes that do not fit end the process.
+        dies = sample.entry.startswith(DIES)
+        refused = tuple(n for n, row in rows.items() if dies or not _sized(symbolic, row))
+        if refused:
+            unsized[way] = refused
+    return replace(sample, unsized=unsized)
+
+
+def _sized(program: Program, sizes: Mapping[str, int]) -> bool:
+    """True if eager PyTorch takes ``program`` with its symbols of ``sizes``."""
+    try:
+        run(program, binding=sizes)
+    except Exception:
+        return False
+    return True
 
 
 def _repeats(program: Program, base: Results) -> bool:

@@ -14,9 +14,9 @@ from relaxcheck.generators.torch.case import Exporting
 from relaxcheck.generators.torch.program import DTYPES, Program
 from relaxcheck.generators.torch.samples import varying
 from relaxcheck.generators.torch.samples.record import Entry, Out, Sample
-from tests.measure.torch_samples.checking import checked, with_named
+from tests.measure.torch_samples.checking import checked, with_named, with_sizes
 from tests.measure.torch_samples.choosing import affordable, chosen, is_small, labels
-from tests.measure.torch_samples.filling import drawn_integers_of, filled
+from tests.measure.torch_samples.filling import DEGREES, drawn_integers_of, filled
 from tests.measure.torch_samples.more import more
 from tests.measure.torch_samples.naming import Unnamed, path_of
 from tests.measure.torch_samples.running import alike, is_random, refusal_of_export, runs
@@ -50,6 +50,9 @@ def operator(info: Any, name: str) -> Made:
         only_complex = info.dtypes and all(dtype.is_complex for dtype in info.dtypes)
         why = "takes complex numbers alone" if only_complex else "has no dtype of a case's on CPU"
         return Out(name, f"it {why}")
+    if name.startswith(DEGREES):
+        # A degree below 0 would be an enormous one.
+        dtypes = tuple(dtype for dtype in dtypes if not dtype.startswith("uint"))
     domain = getattr(info, "domain", (None, None)) or (None, None)
     reasons: Counter[str] = Counter()
     programs: list[Program] = []
@@ -166,6 +169,7 @@ def _made(
         return Out(name, _reason(reasons))
     kept = affordable(kept)
     kept[:NAMED] = map(with_named, kept[:NAMED])
+    kept = list(map(with_sizes, kept))
     own = tuple(d for d in dtypes if any(d not in s.refused for s in kept))
     return (
         Entry(

@@ -24,13 +24,16 @@ def run(
     regime: str = "normal",
     seed: int = 0,
     watch: AbstractContextManager[Any] | None = None,
+    binding: Mapping[str, int] | None = None,
 ) -> Results:
-    """The outputs of ``program``, whose shapes are static, by eager PyTorch, under ``watch``.
+    """The outputs of ``program``, whose symbols have the sizes ``binding``, by eager PyTorch.
+
+    ``watch`` is entered meanwhile.
 
     Raises:
         Exception: PyTorch's.
     """
-    case = TorchCase("torch-sample", program, regime=regime, seed=seed)
+    case = TorchCase("torch-sample", program, (dict(binding or {}),), regime=regime, seed=seed)
     arrays = values.arrays(case, 0)
     held = {tensor.name: arrays[tensor.name] for tensor in program.tensors if tensor.constant}
     module = module_of(program, held, seed, regime)
