@@ -23,8 +23,8 @@ from relaxcheck.generators.torch.samples.record import Sample
 MOST = 20
 """Samples of an entry at most."""
 
-MOST_BYTES, FEWEST = 6000, 5
-"""Bytes of the samples of an entry at most, where they are more than a few."""
+MOST_BYTES, FEWEST = 5000, 5
+"""Bytes of the programs of an entry at most, where they are more than a few."""
 
 MOST_WRITTEN = 300
 """Values that are written out, of all tensors of a sample, at most."""
@@ -100,7 +100,7 @@ def affordable(samples: Sequence[Sample]) -> list[Sample]:
         seen = {feature for each in picked for feature in own[each.label]}
         best = max(rest, key=lambda each: len(own[each.label] - seen))
         rest.remove(best)
-        size = sum(len(msgspec.json.encode(each)) for each in (*picked, best))
+        size = sum(len(msgspec.json.encode(each.program)) for each in (*picked, best))
         if len(picked) >= FEWEST and size > MOST_BYTES:
             break
         picked.append(best)
