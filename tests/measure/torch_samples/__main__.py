@@ -9,39 +9,18 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from multiprocessing import get_context
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
 from relaxcheck.generators.torch.samples.record import FOLDER, INDEX, Entry, Out, Sample
+from tests.measure.torch_samples.compacting import compact
 from tests.measure.torch_samples.entries import Made, module, operator
 
 OFTEN = 20
 """Entries that change between two writes of all files."""
 
 ENCODED = msgspec.json.Encoder()
-
-S = TypeVar("S", bound=msgspec.Struct)
-
-
-def compact(struct: S) -> S:
-    """``struct`` whose fields of default values are the defaults, which no file then holds."""
-    own = {}
-    for field in msgspec.structs.fields(struct):
-        value = getattr(struct, field.name)
-        if field.required or value != field.default:
-            own[field.name] = _compact(value)
-    return type(struct)(**own)
-
-
-def _compact(value: Any) -> Any:
-    if isinstance(value, msgspec.Struct):
-        return compact(value)
-    if isinstance(value, tuple):
-        return tuple(map(_compact, value))
-    return (
-        {key: _compact(each) for key, each in value.items()} if isinstance(value, dict) else value
-    )
 
 
 @cache

@@ -19,6 +19,7 @@ from relaxcheck.generators.torch.program import (
     Span,
 )
 from relaxcheck.generators.torch.samples.record import Sample
+from tests.measure.torch_samples.compacting import compact
 
 MOST = 20
 """Samples of an entry at most."""
@@ -100,7 +101,7 @@ def affordable(samples: Sequence[Sample]) -> list[Sample]:
         seen = {feature for each in picked for feature in own[each.label]}
         best = max(rest, key=lambda each: len(own[each.label] - seen))
         rest.remove(best)
-        size = sum(len(msgspec.json.encode(each.program)) for each in (*picked, best))
+        size = sum(len(msgspec.json.encode(compact(each.program))) for each in (*picked, best))
         if len(picked) >= FEWEST and size > MOST_BYTES:
             break
         picked.append(best)
