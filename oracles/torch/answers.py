@@ -21,9 +21,9 @@ class Question:
     """A program, and what decides its outputs.
 
     ``arrays`` are the values of all its tensors by name, those that the module holds too, as
-    ``generators.core.values.arrays`` gives them. ``seed`` and ``regime`` are the case's: the weights
-    of layers follow from them, whatever the regime of ``arrays``. ``exported`` computes the outputs
-    of the exported program (``oracles.torch.exported.outputs``), where that is to be asked, too.
+    ``generators.core.values.arrays`` gives them. ``seed`` and ``regime`` are the case's: the
+    weights of layers follow from them, whatever the regime of ``arrays``. ``exported`` computes the
+    outputs of the exported program (``oracles.torch.exported.outputs``), where that is to be asked.
     """
 
     program: Program

@@ -11,6 +11,7 @@ from torch import nn
 from torch.utils._pytree import tree_leaves
 
 from relaxcheck.generators.core.values import Array
+from relaxcheck.generators.torch.exporting import quiet
 from relaxcheck.generators.torch.module import laid_out, module_of, tensor_of
 from relaxcheck.generators.torch.program import Program
 from relaxcheck.oracles.reference.estimate import FORMATS
@@ -106,7 +107,7 @@ class _Running:
 def _outputs(
     module: nn.Module, inputs: list[torch.Tensor], mode: AbstractContextManager[Any]
 ) -> tuple[Array, ...]:
-    with torch.no_grad(), mode:
+    with quiet(), torch.no_grad(), mode:
         leaves = tree_leaves(module(*inputs))
     return tuple(map(array_of, leaves))
 

@@ -19,7 +19,8 @@ class Perturbing(TorchDispatchMode):  # type: ignore[misc]
     "Monte Carlo Arithmetic", 1997). Where PyTorch leaves a result open, another one is returned;
     ``number`` says which.
 
-    ``perturbed``: some tensor was; else the program is exact. ``open``: PyTorch leaves a result open.
+    ``perturbed``: some tensor was; else the program is exact. ``open``: PyTorch leaves a result
+    open.
     """
 
     def __init__(self, number: int) -> None:

@@ -36,6 +36,7 @@ SUMMARIES = {
         "releases": "List the supported TVM releases, or install them side by side.",
         "matrix": "Run the corpus on every installed TVM release, fixes off and on.",
         "onnx": "Run ONNX's own tests of its operators through TVM's importer.",
+        "torch": "Run samples of PyTorch's operators and layers through TVM's importer.",
         "claims": "Check claims about dynamic shapes on every installed TVM release.",
         "algebra": "Look into what TVM's analyzer says about integer expressions.",
     },
