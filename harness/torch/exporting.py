@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 from torch.export import ExportedProgram
 
 from relaxcheck.generators.torch.case import EXPORT, Exporting, TorchCase
+from relaxcheck.generators.torch.program import Node, Program, Ref, Tensor
 from relaxcheck.harness.outcomes.clock import Clock
 from relaxcheck.harness.torch.grouping import NotExported, export_alone, export_together
-from relaxcheck.harness.torch.keeping import Kept
+from relaxcheck.harness.torch.keeping import Kept, read, written
 
 STAGE = "export"
 """The stage in which PyTorch exports."""
@@ -24,6 +25,18 @@ def exported_alone(case: TorchCase) -> Exported:
         return export_alone(case)
     except NotExported as refusal:
         return refusal
+
+
+def exported_once(case: TorchCase, kept: Kept) -> Exported:
+    """The program of ``case``, taken from ``kept`` or exported alone and kept."""
+    (made,) = exported_together([case], [Clock()], kept, lambda number, stage: None)
+    return made
+
+
+def warm() -> None:
+    """Export and read a program: PyTorch imports most of what that takes at its first use."""
+    program = Program((Tensor("x", ("n",)),), (Node("torch.neg", (Ref("x"),)),), ("y",))
+    read(written(export_alone(TorchCase("torch-neg", program, ({"n": 2},)))))
 
 
 def exported_together(

@@ -14,7 +14,7 @@ from torch.export import ExportedProgram
 
 from relaxcheck.generators.core.values import arrays, constants
 from relaxcheck.generators.torch.case import TorchCase
-from relaxcheck.generators.torch.exporting import dynamic_shapes, exported, quiet
+from relaxcheck.generators.torch.exporting import decomposed, dynamic_shapes, exported, quiet
 from relaxcheck.generators.torch.module import laid_out, module_of, tensor_of
 from relaxcheck.harness.torch.splitting import Part, split
 
@@ -74,7 +74,7 @@ def _group(cases: Sequence[TorchCase]) -> list[ExportedProgram]:
             dynamic_shapes=(shapes,) if dynamic else None,
             strict=how.strict,
         )
-        made = made.run_decompositions() if how.decomposed else made
+        made = decomposed(made) if how.decomposed else made
     parts = [
         Part(row, len(case.program.outputs), case.program.tuple_of_one)
         for case, row in zip(cases, inputs, strict=True)

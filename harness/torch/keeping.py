@@ -95,7 +95,7 @@ class Kept:
         if content.startswith(_REFUSED):
             return NotExported(content.removeprefix(_REFUSED).decode(errors="replace"))
         try:
-            program = _loaded(content)
+            program = read(content)
             # The folder is emptied of what was not used for longest.
             os.utime(path)
         except Exception:
@@ -112,7 +112,7 @@ class Kept:
             content = _REFUSED + str(made).encode()
         else:
             try:
-                content = _saved(made)
+                content = written(made)
             except Exception:
                 # PyTorch has no form for some programs; these are exported every time.
                 return
@@ -155,7 +155,7 @@ def usual() -> Kept:
     return Kept(Path(cache) / "relaxcheck" / "exported")
 
 
-def _saved(program: ExportedProgram) -> bytes:
+def written(program: ExportedProgram) -> bytes:
     """``program`` as the content of a file. Raises PyTorch's errors, where it has no such form."""
     ranges = {
         str(symbol): (int(limits.lower), _limit(limits.upper))
@@ -174,7 +174,7 @@ def _limit(limit: Any) -> int | None:
     return int(limit) if limit.is_Integer else None
 
 
-def _loaded(content: bytes) -> ExportedProgram:
+def read(content: bytes) -> ExportedProgram:
     """The program in ``content``, as it was before it was saved.
 
     PyTorch's file has an output for each part of a tuple, also for those that nothing takes, and

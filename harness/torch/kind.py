@@ -58,7 +58,9 @@ class TorchPrograms(Kind[TorchCase]):
 
     def prepare(self) -> None:
         """Import TVM, PyTorch and its exporter."""
-        from relaxcheck.harness.torch import execute, vetting  # noqa: F401
+        from relaxcheck.harness.torch import execute, exporting, vetting  # noqa: F401
+
+        exporting.warm()
 
     def execute(
         self,

@@ -6,8 +6,9 @@ from relaxcheck.generators.torch.case import TorchCase
 from relaxcheck.harness.kind import Progress
 from relaxcheck.harness.outcomes.outcome import Reference
 from relaxcheck.harness.torch.asking import all_expected
-from relaxcheck.harness.torch.exporting import exported_alone
+from relaxcheck.harness.torch.exporting import exported_once
 from relaxcheck.harness.torch.grouping import NotExported
+from relaxcheck.harness.torch.keeping import usual
 from relaxcheck.oracles.torch.answers import Question
 
 
@@ -29,5 +30,5 @@ def _refused(case: TorchCase) -> str:
     (answer,) = all_expected([question])
     if isinstance(answer, Exception):
         return str(answer)
-    program = exported_alone(case)
+    program = exported_once(case, usual())
     return str(program) if isinstance(program, NotExported) else ""
