@@ -1,6 +1,7 @@
 """The exported programs of cases: kept ones, and the others exported in groups."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from torch.export import ExportedProgram
 
@@ -60,13 +61,21 @@ def exported_together(
         if found[number] is None:
             missing.setdefault(case.exporting, []).append(number)
     for numbers in missing.values():
-        progress(None if len(numbers) > 1 else numbers[0], STAGE)
         shared = Clock()
         with shared(STAGE):
-            made = export_together([cases[number] for number in numbers])
+            made = export_together(
+                [cases[number] for number in numbers],
+                partial(_report, progress, numbers),
+            )
             for number, each in zip(numbers, made, strict=True):
                 kept.write(cases[number], each)
                 found[number] = each
         for number in numbers:
             clocks[number].add(STAGE, shared.seconds[STAGE] / len(numbers))
     return found
+
+
+def _report(
+    progress: Callable[[int | None, str], None], numbers: Sequence[int], at: int | None
+) -> None:
+    progress(None if at is None else numbers[at], STAGE)

@@ -5,7 +5,7 @@ sixteen programs take about twice the time of one. No program of a group uses a 
 so that each comes out as it does alone, but for the numbers in names.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -37,11 +37,22 @@ def export_alone(case: TorchCase) -> ExportedProgram:
         raise NotExported(_reason(error)) from error
 
 
-def export_together(cases: Sequence[TorchCase]) -> list[ExportedProgram | NotExported]:
+def export_together(
+    cases: Sequence[TorchCase], progress: Callable[[int | None], None] = lambda number: None
+) -> list[ExportedProgram | NotExported]:
     """The program of each of ``cases``, which have the same settings of export, exported.
 
-    Where a group fails, its halves are tried, and in the end each alone.
+    Where a group fails, its halves are tried, and in the end each alone. ``progress`` gets the
+    number of a case before it is exported alone, None before several are.
     """
+    return _exported(cases, 0, progress)
+
+
+def _exported(
+    cases: Sequence[TorchCase], first: int, progress: Callable[[int | None], None]
+) -> list[ExportedProgram | NotExported]:
+    """As ``export_together``; ``first`` is the number of the first of ``cases``."""
+    progress(first if len(cases) == 1 else None)
     if len(cases) == 1:
         return [_alone(cases[0])]
     try:
@@ -49,7 +60,8 @@ def export_together(cases: Sequence[TorchCase]) -> list[ExportedProgram | NotExp
     except Exception:
         # PyTorch's error is of one program: exported alone, it says what it is about.
         half = len(cases) // 2
-        return [*export_together(cases[:half]), *export_together(cases[half:])]
+        rest = _exported(cases[half:], first + half, progress)
+        return [*_exported(cases[:half], first, progress), *rest]
 
 
 def _alone(case: TorchCase) -> ExportedProgram | NotExported:

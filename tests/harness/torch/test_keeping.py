@@ -1,0 +1,132 @@
+"""Exported programs kept in a folder."""
+
+import multiprocessing
+import os
+from pathlib import Path
+
+import pytest
+import torch
+from msgspec.structs import replace
+from torch.export import ExportedProgram
+
+from relaxcheck.generators.torch.case import Exporting, Importing, TorchCase
+from relaxcheck.harness.outcomes.clock import Clock
+from relaxcheck.harness.torch import exporting, keeping
+from relaxcheck.harness.torch.exporting import exported_together
+from relaxcheck.harness.torch.grouping import NotExported, export_alone
+from relaxcheck.harness.torch.keeping import FOLDER, Kept, key, usual
+from tests.harness.torch.programs import chain, holding, of
+from tests.harness.torch.test_grouping import branching, plain
+
+
+def again(cases: list[TorchCase], kept: Kept) -> list[exporting.Exported]:
+    return exported_together(cases, [Clock() for _ in cases], kept, lambda number, stage: None)
+
+
+@pytest.mark.parametrize("decomposed", [True, False])
+def test_what_is_read_is_what_was_written(tmp_path: Path, decomposed: bool) -> None:
+    kept, how = Kept(tmp_path), Exporting(decomposed=decomposed)
+    for case in (chain(exporting=how), holding(exporting=how), replace(branching(), exporting=how)):
+        made = export_alone(case)
+        kept.write(case, made)
+        read = kept.read(case)
+        assert isinstance(read, ExportedProgram)
+        assert plain(read) == plain(made)
+        assert [node.name for node in read.graph.nodes] == [node.name for node in made.graph.nodes]
+        for name, value in made.state_dict.items():
+            assert torch.equal(read.state_dict[name], value)
+
+
+def test_a_kept_program_is_exported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, cases = Kept(tmp_path), [chain(), of("torch.Tensor.view", 5), of("torch.relu")]
+    first = again(cases, kept)
+    monkeypatch.setattr(exporting, "export_together", None)
+    second = again(cases, kept)
+    assert [type(each) for each in first] == [type(each) for each in second]
+    assert isinstance(second[1], NotExported)
+    assert str(second[1]) == str(first[1])
+
+
+def test_what_export_does_not_depend_on_has_no_part_in_the_key() -> None:
+    case = chain()
+    same = (
+        replace(case, fixes=True),
+        replace(case, pipeline="default-pipeline", opt_level=3),
+        replace(case, importing=Importing(keep_params=True)),
+        replace(case, bindings=case.bindings[:1], also=("exact",)),
+    )
+    assert {key(each) for each in same} == {key(case)}
+    others = (
+        replace(case, seed=7),
+        replace(case, regime="exact"),
+        replace(case, exporting=Exporting(decomposed=False)),
+        replace(case, bindings=case.bindings[::-1]),
+    )
+    assert len({key(each) for each in (case, *others)}) == 5
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 and no more", b"refuse"])
+def test_a_broken_file_is_made_anew(tmp_path: Path, content: bytes) -> None:
+    kept, case = Kept(tmp_path), of("torch.relu")
+    path = tmp_path / key(case)
+    path.write_bytes(content)
+    assert kept.read(case) is None
+    assert not path.exists()
+    (made,) = again([case], kept)
+    assert isinstance(made, ExportedProgram)
+    assert isinstance(kept.read(case), ExportedProgram)
+
+
+def test_a_file_that_lacks_nodes_is_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, case = Kept(tmp_path), of("torch.relu")
+    kept.write(case, export_alone(case))
+    (tmp_path / key(case)).replace(tmp_path / key(of("torch.sin")))
+    read = kept.read(of("torch.sin"))
+    # The name of a file is all that says whose it is.
+    assert isinstance(read, ExportedProgram)
+    monkeypatch.setattr(keeping, "_Beside", _Other)
+    assert kept.read(of("torch.sin")) is None
+
+
+class _Other(keeping._Beside, frozen=True):
+    def __post_init__(self) -> None:
+        raise ValueError("another form")
+
+
+def write(folder: Path) -> None:
+    for _ in range(3):
+        Kept(folder).write(of("torch.relu"), export_alone(of("torch.relu")))
+
+
+def test_two_processes_write_one_file(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    both = [context.Process(target=write, args=(tmp_path,)) for _ in range(2)]
+    for each in both:
+        each.start()
+    for each in both:
+        each.join(120)
+    assert [each.exitcode for each in both] == [0, 0]
+    assert [path.name for path in tmp_path.iterdir()] == [key(of("torch.relu"))]
+    assert isinstance(Kept(tmp_path).read(of("torch.relu")), ExportedProgram)
+
+
+def test_the_folder_is_brought_back_to_its_size(tmp_path: Path) -> None:
+    for number in range(4):
+        path = tmp_path / f"file{number}"
+        path.write_bytes(bytes(10))
+        os.utime(path, (number, number))
+    Kept(tmp_path).trim(25)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file2", "file3"]
+
+
+def test_the_environment_names_the_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv(FOLDER, raising=False)
+    assert usual().folder == tmp_path / "relaxcheck" / "exported"
+    monkeypatch.setenv(FOLDER, str(tmp_path / "own"))
+    assert usual().folder == tmp_path / "own"
+    monkeypatch.setenv(FOLDER, "")
+    assert usual().folder is None
+    assert usual().read(of("torch.relu")) is None
