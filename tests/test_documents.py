@@ -137,7 +137,7 @@ _HISTORY = re.compile(
 )
 """A commit's hash, and the words of an account of what was done once."""
 
-GENERATED = ("claims.md", "onnx.md", "operators.md")
+GENERATED = ("claims.md", "onnx.md", "operators.md", "torch.md")
 """Pages that a command writes."""
 
 

@@ -61,6 +61,9 @@ HOMONYMS = {
     "reports/programs/repro.py": {"mod", "size"},
     # An axis of drawn models has this name.
     "reports/onnx/rendering.py": {"size"},
+    "reports/torch/rendering.py": {"size"},
+    # Functions of Python's module ``operator``.
+    "reports/torch/calls.py": {"add", "mod"},
     # A function of Python's.
     "harness/onnx/unread/reads.py": {"print"},
 }

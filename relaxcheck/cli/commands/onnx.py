@@ -100,7 +100,7 @@ def suite(
     Takes a core-minute for each release and side.
     """
     with one_line_errors():
-        from relaxcheck.cli.actions import onnx as action
+        from relaxcheck.cli.actions.importers import onnx as action
 
         code = action.suite(
             tuple(tests or ()),
@@ -131,6 +131,6 @@ def unread(
     seconds.
     """
     with one_line_errors():
-        from relaxcheck.cli.actions import unread as action
+        from relaxcheck.cli.actions.importers import unread as action
 
         action.unread(tvm, form)

@@ -56,7 +56,7 @@ def table(
     programs are kept.
     """
     with one_line_errors():
-        from relaxcheck.cli.actions import torch as action
+        from relaxcheck.cli.actions.importers import torch as action
 
         code = action.table(
             tuple(rows or ()),

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from relaxcheck.cli import app
-from relaxcheck.cli.actions import onnx as action
+from relaxcheck.cli.actions.importers import onnx as action
 from relaxcheck.harness.onnx.suite.expectations import Expectation
 from relaxcheck.harness.onnx.suite.measuring import Measured
 from relaxcheck.harness.onnx.suite.results import Result, failed, passed

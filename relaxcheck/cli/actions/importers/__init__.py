@@ -1,0 +1,1 @@
+"""``relaxcheck onnx`` and ``relaxcheck torch``: looks into TVM's importers."""
