@@ -76,10 +76,9 @@ def _put(operator: Any, arguments: list[Any], keywords: dict[str, Any], number: 
     """As ``_scattered``, by indices of one dimension, or of several that all have equal shapes."""
     _, indices, values = arguments[:3]
     found = [each for each in indices if each is not None]
-    accumulates = arguments[3] if len(arguments) > 3 else keywords.get("accumulate", False)
     plain = all(each.dtype is torch.int64 and each.dim() == 1 for each in found)
     lengths = {each.shape for each in found}
-    if accumulates or not plain or len(lengths) != 1 or indices[0] is None:
+    if not plain or len(lengths) != 1 or indices[0] is None:
         return operator(*arguments, **keywords)
     if values.dim() and values.shape[0] == found[0].shape[0]:
         flipped = [None if each is None else each.flip(0) for each in indices]

@@ -8,7 +8,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
 from relaxcheck.oracles.torch.latitude import LATITUDE, overflowing
-from relaxcheck.oracles.torch.rounding import is_exact, mixes
+from relaxcheck.oracles.torch.rounding import accumulates, is_exact, mixes
 
 
 class Perturbing(TorchDispatchMode):  # type: ignore[misc]
@@ -34,10 +34,11 @@ class Perturbing(TorchDispatchMode):  # type: ignore[misc]
     ) -> Any:
         arguments, keywords = list(arguments), dict(keywords or {})
         name = operator.overloadpacket.__name__
-        if name in LATITUDE:
+        adds = accumulates(operator, arguments, keywords)
+        if name in LATITUDE and not adds:
             self.open = True
             return LATITUDE[name](operator, arguments, keywords, self.number)
-        if is_exact(operator):
+        if is_exact(operator) and not adds:
             return operator(*arguments, **keywords)
         over = overflowing(operator, arguments, keywords)
         if mixes(operator):

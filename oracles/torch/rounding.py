@@ -1,5 +1,6 @@
 """The operators of ATen whose results no rounding changes."""
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -17,7 +18,7 @@ _EXACT = frozenset(
         *("embedding", "pixel_shuffle", "pixel_unshuffle", "im2col", "block_diag", "diag_embed"),
         *("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "channel_shuffle"),
         *("_upsample_nearest_exact1d", "_upsample_nearest_exact2d", "_upsample_nearest_exact3d"),
-        *("_pin_memory", "alias_copy", "zero", "rot90", "_local_scalar_dense", "item", "trace"),
+        *("_pin_memory", "alias_copy", "zero", "rot90", "_local_scalar_dense", "item"),
         *("broadcast_tensors", "meshgrid", "_pack_padded_sequence", "expand_copy", "view_copy"),
         # Choices among elements.
         *("max", "min", "amax", "amin", "aminmax", "maximum", "minimum", "fmax", "fmin"),
@@ -63,6 +64,9 @@ _EXACT = frozenset(
 def is_exact(operator: Any) -> bool:
     """True if ``operator`` gives elements of its operands, what they decide, or constants."""
     name = operator.overloadpacket.__name__
+    if operator._overloadname == "decimals":
+        # It rounds to a number of decimals: scales, rounds, and scales back.
+        return False
     if name in _EXACT or name.removesuffix("_") in _EXACT or operator.is_view:
         return True
     formal = operator._schema.arguments
@@ -70,6 +74,14 @@ def is_exact(operator: Any) -> bool:
 
 
 _FACTORIES = ("_like", "new_zeros", "new_ones", "new_full", "new_empty", "new_empty_strided")
+
+
+def accumulates(operator: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> bool:
+    """True if a call of ``operator``, which writes elements, adds them to those that are there."""
+    names = [each.name for each in operator._schema.arguments]
+    named = dict(zip(names, arguments, strict=False)) | dict(keywords)
+    return named.get("accumulate") is True or "reduce" in named
+
 
 _SHARP = frozenset(("pow", "fmod", "remainder", "float_power", "__rpow__"))
 """Operators of two operands that leap, or end, at numbers that programs are full of."""

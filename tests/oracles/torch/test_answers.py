@@ -9,7 +9,16 @@ import torch
 from relaxcheck.generators.torch.case import Exporting
 from relaxcheck.generators.torch.exporting import exported
 from relaxcheck.generators.torch.module import module_of
-from relaxcheck.generators.torch.program import BUFFER, EXPANDED, Layer, Node, Program, Ref, Tensor
+from relaxcheck.generators.torch.program import (
+    BUFFER,
+    EXPANDED,
+    Layer,
+    Many,
+    Node,
+    Program,
+    Ref,
+    Tensor,
+)
 from relaxcheck.oracles.outside import NoAnswer, difference
 from relaxcheck.oracles.torch.answers import EAGER, EXPORTED, Question, answer, answers, passed
 from relaxcheck.oracles.torch.exported import outputs as outputs_of
@@ -174,3 +183,28 @@ def test_no_mode_is_left_behind() -> None:
     answer(asked("torch.softmax", FLOATS, 1))
     assert torch.ones(2).mul(2).dtype is torch.float32
     assert torch.utils._python_dispatch._get_current_dispatch_mode() is None
+
+
+@pytest.mark.parametrize(
+    ("target", "arguments", "keywords"),
+    [("torch.trace", (), {}), ("torch.round", (), {"decimals": 2})],
+)
+def test_what_rounds_within_has_a_bound(
+    target: str, arguments: tuple[int, ...], keywords: dict[str, int]
+) -> None:
+    (output,) = answer(asked(target, FLOATS, *arguments, **keywords)).outputs
+    assert (output.bound > 0).all()
+    assert np.isfinite(output.bound).all()
+
+
+def test_a_write_that_adds_is_bounded_and_not_open() -> None:
+    tensors = (Tensor("x", (2,)), Tensor("w", (3,)), Tensor("at", (3,), "int64"))
+    call = (Ref("x"), Many((Ref("at"),)), Ref("w"))
+    program = Program(tensors, (Node("torch.index_put", call, {"accumulate": True}),), ("y",))
+    arrays = {
+        "x": np.zeros(2, np.float32),
+        "w": np.array([0.1, 1e4, -1e4], np.float32),
+        "at": np.array([1, 1, 1]),
+    }
+    (output,) = answer(Question(program, arrays, 0, "normal")).outputs
+    assert 1e-3 < output.bound[1] < 0.1
