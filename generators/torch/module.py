@@ -103,7 +103,7 @@ def run(
         ValueError: a node gives fewer values than it binds.
     """
     for node in nodes:
-        called = layer(node.target) or targets.function(node.target)
+        called = layer(node.target) or function_at(node.target)
         args = [argument_of(each, values) for each in node.args]
         keywords = {name: argument_of(each, values) for name, each in node.keywords.items()}
         if node.target == COND:
@@ -117,6 +117,26 @@ def run(
         for name, leaf in zip(node.outputs, leaves, strict=False):
             if name:
                 values[name] = leaf
+
+
+def function_at(path: str) -> Callable[..., Any]:
+    """The function at ``path``; ``torch.cond`` is itself for those alone that trace a program.
+
+    Called eagerly it would have Dynamo compile both branches, which modes cannot look into.
+    """
+    if path == COND and not torch.compiler.is_compiling():
+        return _chosen
+    return targets.function(path)
+
+
+def _chosen(
+    predicate: Any,
+    true: Callable[..., Any],
+    false: Callable[..., Any],
+    operands: Sequence[Any] = (),
+) -> Any:
+    """The outputs of the branch that ``torch.cond`` takes."""
+    return (true if predicate else false)(*operands)
 
 
 def argument_of(argument: object, values: Mapping[str, Any]) -> Any:

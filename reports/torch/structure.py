@@ -6,9 +6,14 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from relaxcheck.generators.core.values import Array
-from relaxcheck.generators.torch import targets
-from relaxcheck.generators.torch.module import argument_of, laid_out, module_of, tensor_of
-from relaxcheck.generators.torch.program import Program
+from relaxcheck.generators.torch.module import (
+    argument_of,
+    function_at,
+    laid_out,
+    module_of,
+    tensor_of,
+)
+from relaxcheck.generators.torch.program import COND, Program
 from relaxcheck.reports.torch.calls import safe
 
 
@@ -30,11 +35,11 @@ def bindings(program: Program, arrays: dict[str, Array], seed: int, regime: str)
             called = (
                 getattr(module, node.target)
                 if node.target in program.layers
-                else targets.function(node.target)
+                else function_at(node.target)
             )
             args = [argument_of(each, values) for each in node.args]
             keywords = {key: argument_of(each, values) for key, each in node.keywords.items()}
-            if node.target == targets.COND:
+            if node.target == COND:
                 args[3:] = [list(each) for each in args[3:]]
             with torch.no_grad():
                 result = called(*args, **keywords)

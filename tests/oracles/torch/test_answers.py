@@ -12,6 +12,7 @@ from relaxcheck.generators.torch.module import module_of
 from relaxcheck.generators.torch.program import (
     BUFFER,
     EXPANDED,
+    Branch,
     Layer,
     Many,
     Node,
@@ -177,6 +178,33 @@ def test_an_expanded_input_is_passed_with_its_first_row_repeated() -> None:
     np.testing.assert_array_equal(x, np.tile(FLOATS[:1], (3, 1)))
     (output,) = answer(Question(program, {"x": FLOATS}, 0, "normal")).outputs
     np.testing.assert_array_equal(output.value, -x)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_control_flow_is_bounded_and_stays_in_the_exported_program(strict: bool) -> None:
+    sine = Node("torch.sin", (Ref("a"),), outputs=("b",))
+    minus = Node("torch.neg", (Ref("a"),), outputs=("b",))
+    nodes = (
+        Node("torch.sum", (Ref("x"),), outputs=("total",)),
+        Node("torch.gt", (Ref("total"), 1.0), outputs=("large",)),
+        Node(
+            "torch.cond",
+            (
+                Ref("large"),
+                Branch(("a",), (sine,), ("b",)),
+                Branch(("a",), (minus,), ("b",)),
+                Many((Ref("x"),)),
+            ),
+        ),
+    )
+    program = Program((Tensor("x", (3, 4)),), nodes, ("y",))
+    (output,) = answer(Question(program, {"x": FLOATS + 1}, 0, "normal")).outputs
+    np.testing.assert_allclose(output.value, np.sin(FLOATS.astype(np.float64) + 1), atol=1e-6)
+    assert 0 < output.bound.max() < 1e-4
+    made = exported(
+        module_of(program, {}, 0, "normal"), program, {"x": FLOATS}, Exporting(strict=strict)
+    )
+    assert "cond" in {str(getattr(node.target, "__name__", "")) for node in made.graph.nodes}
 
 
 def test_no_mode_is_left_behind() -> None:
