@@ -156,7 +156,14 @@ def usual() -> Kept:
 
 
 def written(program: ExportedProgram) -> bytes:
-    """``program`` as the content of a file. Raises PyTorch's errors, where it has no such form."""
+    """``program`` as the content of a file.
+
+    Raises:
+        ValueError: it has control flow, whose operands PyTorch's file does not keep as they are.
+        Exception: PyTorch has no such form for it.
+    """
+    if any(node.op == "get_attr" for node in program.graph.nodes):
+        raise ValueError("a graph within the graph")
     ranges = {
         str(symbol): (int(limits.lower), _limit(limits.upper))
         for symbol, limits in program.range_constraints.items()

@@ -8,9 +8,7 @@ from relaxcheck.generators.torch.program import Argument, Layer, Node, Program, 
 
 def of(target: str, *args: Argument, dtype: str = "float32", **settings: Any) -> TorchCase:
     """One call of ``target`` on a tensor of two rows and three columns, and ``args``."""
-    program = Program(
-        (Tensor("x", (2, 3), dtype),), (Node(target, (Ref("x"), *args)),), ("y",)
-    )
+    program = Program((Tensor("x", (2, 3), dtype),), (Node(target, (Ref("x"), *args)),), ("y",))
     return TorchCase("torch-of", program, **settings)
 
 
@@ -30,7 +28,7 @@ def chain(**settings: Any) -> TorchCase:
 
 
 def holding(**settings: Any) -> TorchCase:
-    """What a module may hold: a parameter, a buffer that a call changes, a constant; two outputs."""
+    """All that a module may hold: a parameter, a buffer that a call changes, a constant."""
     program = Program(
         (
             Tensor("x", ("B", 3)),

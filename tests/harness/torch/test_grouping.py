@@ -9,7 +9,7 @@ from torch.export import ExportedProgram
 
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.torch.case import BOUNDED, NAMED, Exporting, TorchCase
-from relaxcheck.generators.torch.program import Branch, Node, Program, Ref, Tensor
+from relaxcheck.generators.torch.program import Branch, Many, Node, Program, Ref, Tensor
 from relaxcheck.harness.torch.grouping import NotExported, export_alone, export_together
 from relaxcheck.oracles.torch.exported import outputs
 from tests.harness.torch.programs import chain, holding, of
@@ -25,7 +25,7 @@ def branching() -> TorchCase:
         (Tensor("x", (2, 3)),),
         (
             Node("torch.any", (Ref("x"),), outputs=("chosen",)),
-            Node("torch.cond", (Ref("chosen"), *branches, Ref("x"))),
+            Node("torch.cond", (Ref("chosen"), *branches, Many((Ref("x"),)))),
         ),
         ("y",),
     )
@@ -35,7 +35,7 @@ def branching() -> TorchCase:
 def plain(program: ExportedProgram) -> str:
     """The text of ``program`` without the numbers of names, nor remarks."""
     text = re.sub(r"[ \t]*#.*", "", str(program))
-    return re.sub(r"_\d+\b", "", re.sub(r"\b([su])\d+\b", r"\1", text))
+    return re.sub(r"(?:_\d+)+\b", "", re.sub(r"\b([su])\d+\b", r"\1", text))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,58 @@
+"""Errors of the importers: which of them are clear refusals."""
+
+import pytest
+
+from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.torch.refusals import classified, unsupported
+from tests.harness.torch.programs import of
+
+
+@pytest.mark.parametrize(
+    ("message", "names"),
+    [
+        ("AssertionError: Unsupported function types ['amin.default']", ("amin.default",)),
+        (
+            "AssertionError: Unsupported function types ['mish.default', 'amax.default']",
+            ("amax.default", "mish.default"),
+        ),
+        (
+            "OpNotImplemented: Unsupported function types: amax.default (1 nodes: amax), "
+            "erfinv.default (2 nodes: erfinv, erfinv_1)",
+            ("amax.default", "erfinv.default"),
+        ),
+        (
+            "AssertionError: Unsupported module types [<class 'torch.nn.modules.activation.Mish'>]",
+            ("torch.nn.modules.activation.Mish",),
+        ),
+        ("ValueError: amax is not right", ()),
+    ],
+)
+def test_functions_that_the_importer_lists(message: str, names: tuple[str, ...]) -> None:
+    assert unsupported(message) == names
+
+
+def test_a_list_is_a_refusal_of_all_in_it() -> None:
+    verdict, operator = classified(
+        of("torch.amax"), "import", "AssertionError: Unsupported function types ['b', 'a']", ""
+    )
+    assert (verdict, operator) == (Verdict.UNSUPPORTED, "a + b")
+
+
+@pytest.mark.parametrize(
+    ("message", "verdict"),
+    [
+        ("NotImplementedError: cumsum over two axes is not supported", Verdict.UNSUPPORTED),
+        ("ValueError: only supports cumsum of floats", Verdict.UNSUPPORTED),
+        ("KeyError: 'y'", Verdict.OPAQUE_CRASH),
+        ("ValueError: this is not supported", Verdict.OPAQUE_CRASH),
+    ],
+)
+def test_a_refusal_names_the_function(message: str, verdict: Verdict) -> None:
+    found = classified(of("torch.cumsum", 0), "import", message, "cumsum.default")
+    assert found == (verdict, "cumsum.default")
+
+
+def test_an_operator_of_relax_that_is_refused_is_named() -> None:
+    message = "InternalError: relax.nn.pad is not supported"
+    found = classified(of("torch.nn.functional.pad", (1, 1)), "LegalizeOps", message, "")
+    assert found[0] is Verdict.UNSUPPORTED
