@@ -10,6 +10,7 @@ from relaxcheck.generators.torch.program import Program
 from relaxcheck.oracles.outside import Answer, NoAnswer, held
 from relaxcheck.oracles.torch.bounding import Shapes, bounded
 from relaxcheck.oracles.torch.evaluating import evaluated
+from relaxcheck.oracles.torch.faults import fault
 from relaxcheck.oracles.torch.tensors import array_of
 
 EAGER, EXPORTED = "pytorch", "exported"
@@ -70,6 +71,8 @@ def passed(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
 
 def _answered(question: Question) -> Answer | NoAnswer:
     program = question.program
+    if evidence := fault(program, question.arrays):
+        return NoAnswer(f"{EAGER}: {evidence}")
     try:
         found = evaluated(program, question.arrays, question.seed, question.regime)
     except Exception as error:
