@@ -153,4 +153,7 @@ def overflowing(
 
 
 def _magnitude(value: Any) -> Any:
-    return value.double().abs() if isinstance(value, torch.Tensor) else value
+    """The magnitudes of a tensor; 0 for infinities, which decide a sum in every order."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    return value.double().abs().nan_to_num(0.0, 0.0, 0.0)

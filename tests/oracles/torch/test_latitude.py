@@ -79,3 +79,9 @@ def test_a_sum_that_overflows_in_some_order() -> None:
     assert _open("torch.sum", x, 1) == [[True, False]]
     assert _open("torch.sum", x.astype(np.float32), 1) == [[False, False]]
     assert _open("torch.mean", x, 1) == [[True, False]]
+
+
+def test_an_infinity_decides_a_sum_in_every_order() -> None:
+    mask = np.array([[-np.inf, 0], [0, -np.inf]], np.float16)
+    ones = np.ones((2, 2), np.float16)
+    assert _open("torch.addmm", mask, ones, ones) == [[False] * 4]
