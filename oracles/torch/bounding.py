@@ -88,4 +88,5 @@ def spread(off: NDArray[Any], size: NDArray[Any]) -> NDArray[np.float64]:
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         relative = np.where(off > 0, off / size, 0.0).max(initial=0.0)
         among = np.minimum(largest, np.where(size > 0, relative * size, np.inf))
-    return np.maximum(off, among)
+    found: NDArray[np.float64] = np.maximum(off, among)
+    return found

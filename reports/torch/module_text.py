@@ -111,7 +111,7 @@ class ModuleText:
         return {key: value for key, value in state.items() if value.is_floating_point()}
 
     def _is_large(self, name: str) -> bool:
-        return sum(value.numel() for value in self._state(name).values()) > _FEW
+        return bool(sum(value.numel() for value in self._state(name).values()) > _FEW)
 
     def _weights(self, name: str, layer: Layer) -> list[str]:
         state = self._state(name)

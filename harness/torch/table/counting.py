@@ -8,6 +8,7 @@ import torch
 
 from relaxcheck.harness.matrix import matrix
 from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.releases.releases import ReleaseError
 from relaxcheck.harness.torch.table.selecting import CORE, FORMS, Subject, core
 from relaxcheck.harness.workers.jobs import Limits
 
@@ -77,7 +78,7 @@ def counted(
     found = matrix.run(wanted, releases, workers, limits, show)
     for column in found.columns:
         if column.missing:
-            raise matrix.ReleaseError(f"TVM {column.release}: {column.missing}")
+            raise ReleaseError(f"TVM {column.release}: {column.missing}")
     cells = {row.name: row.cells for row in found.rows}
     rows = tuple(
         Row(

@@ -12,9 +12,9 @@ from relaxcheck.generators.core.axes import Point, complete
 from relaxcheck.generators.core.values import Array, arrays
 from relaxcheck.generators.torch.case import TorchCase
 from relaxcheck.generators.torch.exporting import quiet
-from relaxcheck.generators.torch.family import DIMS, SAMPLE, STATIC, TorchFamily
+from relaxcheck.generators.torch.family import SAMPLE, TorchFamily
 from relaxcheck.generators.torch.module import module_of, tensor_of
-from relaxcheck.generators.torch.running import EXPORT
+from relaxcheck.generators.torch.running import DIMS, EXPORT, STATIC
 from relaxcheck.oracles.torch.answers import passed
 
 CORE, LAYER = "core ATen", "layer"
