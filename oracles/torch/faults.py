@@ -30,7 +30,26 @@ def _other_rows(args: Operands, keywords: Mapping[str, Any]) -> bool:
     return bool(parts.shape[:-1] != data.shape[:axis])
 
 
+def _other_channels(args: Operands, keywords: Mapping[str, Any]) -> bool:
+    data, *others = (each for each in args if isinstance(each, np.ndarray))
+    return any(each.shape != data.shape[1:2] for each in others)
+
+
 FAULTS = (
+    *(
+        Fault(
+            f"torch.{name}",
+            _other_channels,
+            "it does not compare the number of channels with that of the statistics, and writes "
+            "beyond these: of data (3, 100000, 4) and statistics (2,) the process dies",
+        )
+        for name in (
+            "ops.aten._batch_norm_with_update.default",
+            "ops.aten._native_batch_norm_legit.default",
+            "ops.aten.native_batch_norm.default",
+            "native_batch_norm",
+        )
+    ),
     Fault(
         "torch.segment_reduce",
         _other_rows,
