@@ -203,10 +203,14 @@ def weigh(module: nn.Module, name: str, seed: int, regime: str) -> None:
 
 
 def tensor_of(array: Array) -> torch.Tensor:
-    """``array`` as a tensor of its own memory."""
+    """``array`` as a tensor of its own memory, which PyTorch allocates.
+
+    It begins at a multiple of 64 bytes, as a user's tensors do. NumPy's may not, and what TVM does
+    with such a tensor would be chance.
+    """
     if array.dtype.name == "bfloat16":
-        return torch.from_numpy(np.array(array).view(np.int16)).view(torch.bfloat16)
-    return torch.from_numpy(np.array(array))
+        return torch.from_numpy(np.array(array).view(np.int16)).view(torch.bfloat16).clone()
+    return torch.from_numpy(np.array(array)).clone()
 
 
 def laid_out(tensor: torch.Tensor, layout: str) -> torch.Tensor:

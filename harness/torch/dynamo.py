@@ -52,23 +52,14 @@ def compiled(case: TorchCase) -> Callable[..., Any]:
         raise NotExported(f"{type(error).__name__}: {error}") from error
     first = passed(case.program, arrays(case, 0))
     try:
-        _called(function, [_aligned(each) for each in first])
+        _called(function, [tensor_of(each) for each in first])
     except Exception as error:
         if not raised and not asked:
             raise NotExported(f"{type(error).__name__}: {error}") from error
         cause = raised[0] if raised else error
         at_import = importing.place_in_frontend(cause).startswith(("fx_", "base_"))
         raise StageError(importing.STAGE if at_import else STAGE, cause) from error
-    return lambda *tensors: _called(function, [_aligned(each.numpy()) for each in tensors])
-
-
-def _aligned(array: Array) -> torch.Tensor:
-    """``array`` in memory of PyTorch's own.
-
-    TVM calls the compiled code on the memory as it lies, and the code loads vectors that have to
-    begin at a multiple of their size: a tensor over other memory ends the process.
-    """
-    return tensor_of(array).clone()
+    return lambda *tensors: _called(function, [tensor_of(each.numpy()) for each in tensors])
 
 
 def _recording(made: Callable[..., Any], raised: list[Exception]) -> Callable[..., Any]:

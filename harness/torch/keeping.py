@@ -17,6 +17,7 @@ import msgspec
 import sympy
 import torch
 from torch.export import ExportedProgram
+from torch.utils._pytree import tree_leaves
 from torch.utils._sympy.numbers import int_oo
 from torch.utils._sympy.value_ranges import ValueRanges
 
@@ -159,11 +160,12 @@ def written(program: ExportedProgram) -> bytes:
     """``program`` as the content of a file.
 
     Raises:
-        ValueError: it has control flow, whose operands PyTorch's file does not keep as they are.
+        ValueError: it has control flow, whose operands PyTorch's file does not keep as they are, or
+            a symbol that was fixed at a number, which that keeps as a number.
         Exception: PyTorch has no such form for it.
     """
-    if any(node.op == "get_attr" for node in program.graph.nodes):
-        raise ValueError("a graph within the graph")
+    if any(node.op == "get_attr" or _has_fixed(node) for node in program.graph.nodes):
+        raise ValueError("not kept as it is")
     ranges = {
         str(symbol): (int(limits.lower), _limit(limits.upper))
         for symbol, limits in program.range_constraints.items()
@@ -175,6 +177,15 @@ def written(program: ExportedProgram) -> bytes:
         extra = {_BESIDE: msgspec.json.encode(beside).decode()}
         torch.export.save(program, buffer, extra_files=extra)
     return buffer.getvalue()
+
+
+def _has_fixed(node: torch.fx.Node) -> bool:
+    """True if a size of the value of ``node`` is a symbol that PyTorch fixed at a number."""
+    for value in tree_leaves(node.meta.get("val")):
+        sizes = value.shape if isinstance(value, torch.Tensor) else (value,)
+        if any(isinstance(size, torch.SymInt) and size.node.expr.is_Integer for size in sizes):
+            return True
+    return False
 
 
 def _limit(limit: Any) -> int | None:
