@@ -43,6 +43,8 @@ IMPORTS_TVM = {
     "harness/onnx/importing.py",
     "harness/onnx/suite/claiming.py",
     "harness/onnx/suite/running.py",
+    "harness/torch/dynamo.py",
+    "harness/torch/importing.py",
     "harness/programs/compile.py",
     "harness/native/debug_info.py",
     "harness/native/link.py",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TypeAlias
 
 from torch.export import ExportedProgram
 
@@ -14,7 +15,7 @@ from relaxcheck.harness.torch.keeping import Kept, read, written
 STAGE = "export"
 """The stage in which PyTorch exports."""
 
-Exported = ExportedProgram | NotExported | None
+Exported: TypeAlias = ExportedProgram | NotExported | None
 """A program, PyTorch's refusal, or None for a case that needs no exported program."""
 
 

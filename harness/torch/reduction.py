@@ -223,8 +223,8 @@ def measure(case: TorchCase) -> tuple[float, ...]:
         (how.door != EXPORT) + how.keep_params + how.unwrap + how.no_bind,
         (case.pipeline != "build") + case.opt_level,
         len(program.symbols),
-        sum(_extent(each.args) + len(each.keywords) for each in (*nodes, *layers))
-        + sum(layer.train for layer in layers),
+        sum(_extent(node.args) + len(node.keywords) for node in nodes)
+        + sum(_extent(layer.args) + len(layer.keywords) + layer.train for layer in layers),
         sum(
             (tensor.held != INPUT) + (tensor.layout != CONTIGUOUS) + (tensor.fill != Random())
             for tensor in program.tensors
