@@ -96,7 +96,11 @@ def _mask(draft: Drafting, kind: str, shape: tuple[Dim, ...]) -> Wire:
     if kind == ADDED or not fixed:
         return draft.data(shape, name="mask")
     rows, columns = int(shape[-2]), int(shape[-1])
-    seen = [int(column == 0 or (row + column) % 3 > 0) for row in range(rows) for column in range(columns)]
+    seen = [
+        int(column == 0 or (row + column) % 3 > 0)
+        for row in range(rows)
+        for column in range(columns)
+    ]
     return draft.weight([rows, columns], "bool", Literal(tuple(seen)), "mask", "buffer")
 
 
@@ -171,15 +175,20 @@ def _multihead(draft: Drafting, point: Point) -> None:
             made |= {"kdim": 6, "vdim": 5}
     if first:
         made["batch_first"] = True
-    key = query if same else _tokens(
-        draft, keys, "k", first=first, width=6 if "kdim" in made else WIDTH
+    key = (
+        query
+        if same
+        else _tokens(draft, keys, "k", first=first, width=6 if "kdim" in made else WIDTH)
     )
     value = key if "kdim" not in made else _tokens(draft, keys, "v", first=first, width=5)
     match point[MASK]:
         case "padding":
             called["key_padding_mask"] = _hidden_keys(draft, keys)
         case "causal":
-            called |= {"attn_mask": _triangle(draft, query, 0 if not first else 1), "is_causal": True}
+            called |= {
+                "attn_mask": _triangle(draft, query, 0 if not first else 1),
+                "is_causal": True,
+            }
         case "bool" | "float" as kind:
             called["attn_mask"] = _mask(draft, str(kind), (draft.length, keys))
     if point[WEIGHTS] == "none":
@@ -200,7 +209,9 @@ def _triangle(draft: Drafting, query: Wire, axis: int) -> Wire:
     """The mask of later keys, made of the number of queries."""
     sizes = [query.size(axis), query.size(axis)]
     shape = (draft.length, draft.length)
-    ones = draft.call("torch.ones", sizes, shape=shape, gives="bool", exact=True, dtype=dtype("bool"))
+    ones = draft.call(
+        "torch.ones", sizes, shape=shape, gives="bool", exact=True, dtype=dtype("bool")
+    )
     return draft.call("torch.triu", ones, 1, shape=shape, gives="bool", exact=True)
 
 

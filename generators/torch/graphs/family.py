@@ -49,9 +49,7 @@ class Drafted:
 
     def build(self, point: Point, seed: int) -> TorchCase:
         """The case at ``point`` whose random choices and input values ``seed`` decides."""
-        draft = Drafting(
-            str(point[DTYPE]), str(point.get(HELD, PARAMETER)), str(point[SIZES])
-        )
+        draft = Drafting(str(point[DTYPE]), str(point.get(HELD, PARAMETER)), str(point[SIZES]))
         self.make(draft, point, Random(seed))
         return case_at(self.name, point, seed, draft.program(), bindings_of(draft))
 

@@ -56,9 +56,7 @@ class Table:
     simplest: str
 
 
-GRAPH = Table(
-    f"{PREFIX}-graph", STEPS, ("tokens", "matrix", "image", "vector", "places"), "relu"
-)
+GRAPH = Table(f"{PREFIX}-graph", STEPS, ("tokens", "matrix", "image", "vector", "places"), "relu")
 LAYERS = Table(
     f"{PREFIX}-layers",
     layers.STEPS,

@@ -15,9 +15,7 @@ from relaxcheck.generators.torch.running import PREFIX
 NAME = f"{PREFIX}-control"
 IDIOM, VARIANT = "idiom", "variant"
 
-IDIOMS: Mapping[str, Idiom] = {
-    each.name: each for each in (*control.IDIOMS, *written_out.IDIOMS)
-}
+IDIOMS: Mapping[str, Idiom] = {each.name: each for each in (*control.IDIOMS, *written_out.IDIOMS)}
 """Every idiom, by name."""
 
 _VARIANTS = tuple(dict.fromkeys(name for each in IDIOMS.values() for name in each.variants))

@@ -42,7 +42,9 @@ EXPLAINED_SPLITS: tuple[Explained, ...] = ()
 
 
 def unexplained(
-    case: Case | OnnxCase | TorchCase, message: str, explained: Sequence[Explained] = EXPLAINED_SPLITS
+    case: Case | OnnxCase | TorchCase,
+    message: str,
+    explained: Sequence[Explained] = EXPLAINED_SPLITS,
 ) -> list[str]:
     """The oracles that ``message`` of the split ``case`` names and nothing explains.
 

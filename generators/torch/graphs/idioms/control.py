@@ -111,7 +111,9 @@ def _state(draft: Drafting, variant: str) -> None:
             cache = draft.weight((4, 8), name="cache", held=BUFFER)
             row = draft.cut(cache, 1, shape=(8,))
             draft.do(f"{METHOD}.copy_", row, draft.call("torch.mean", x, (0, 1), shape=(8,)))
-            draft.give(draft.call("torch.matmul", x, _turned(draft, cache), shape=(*x.shape[:2], 4)))
+            draft.give(
+                draft.call("torch.matmul", x, _turned(draft, cache), shape=(*x.shape[:2], 4))
+            )
 
 
 def _turned(draft: Drafting, wire: Wire) -> Wire:

@@ -19,14 +19,20 @@ def _same(draft: Drafting, target: str, *args: object, like: Wire, **keywords: o
 def _gelu(draft: Drafting, variant: str) -> None:
     x = tokens(draft)
     if variant == "erf":
-        inner = _same(draft, "torch.erf", _same(draft, "torch.div", x, math.sqrt(2), like=x), like=x)
+        inner = _same(
+            draft, "torch.erf", _same(draft, "torch.div", x, math.sqrt(2), like=x), like=x
+        )
     else:
-        cubed = _same(draft, "torch.mul", _same(draft, "torch.pow", x, 3.0, like=x), 0.044715, like=x)
+        cubed = _same(
+            draft, "torch.mul", _same(draft, "torch.pow", x, 3.0, like=x), 0.044715, like=x
+        )
         total = _same(draft, "torch.add", x, cubed, like=x)
         scaled = _same(draft, "torch.mul", total, math.sqrt(2 / math.pi), like=x)
         inner = _same(draft, "torch.tanh", scaled, like=x)
     half = _same(draft, "torch.mul", x, 0.5, like=x)
-    draft.give(_same(draft, "torch.mul", half, _same(draft, "torch.add", inner, 1.0, like=x), like=x))
+    draft.give(
+        _same(draft, "torch.mul", half, _same(draft, "torch.add", inner, 1.0, like=x), like=x)
+    )
 
 
 def _layer_norm(draft: Drafting, variant: str) -> None:
@@ -104,7 +110,13 @@ def _attention(draft: Drafting, variant: str) -> None:
             seen = draft.cut(ones, cut, cut, shape=rows)
             hidden = draft.call("torch.logical_not", seen, shape=rows, gives="bool")
         case _:
-            full = draft.call("torch.full", [x.size(1), x.size(1)], Real("-inf"), shape=rows, dtype=dtype(draft.dtype))
+            full = draft.call(
+                "torch.full",
+                [x.size(1), x.size(1)],
+                Real("-inf"),
+                shape=rows,
+                dtype=dtype(draft.dtype),
+            )
             added = draft.call("torch.triu", full, 1, shape=rows)
             scores = draft.call("torch.add", scores, added, shape=square)
             hidden = None
@@ -130,7 +142,9 @@ def _heads(draft: Drafting, variant: str) -> None:
     if variant == "minus-one":
         sizes[2] = -1
     wide = draft.call(f"{METHOD}.view", x, sizes, shape=apart)
-    turned = draft.call("torch.permute", wide, (0, 2, 1, 3), shape=(draft.batch, 2, draft.length, 4))
+    turned = draft.call(
+        "torch.permute", wide, (0, 2, 1, 3), shape=(draft.batch, 2, draft.length, 4)
+    )
     scaled = _same(draft, "torch.mul", turned, 2, like=turned)
     back = draft.call("torch.transpose", scaled, 1, 2, shape=apart)
     if variant == "contiguous":
@@ -163,7 +177,9 @@ def _expanded(draft: Drafting, variant: str) -> None:
     x = tokens(draft)
     if variant == "row":
         row = draft.weight((1, 1, WIDTH))
-        wide = draft.call(f"{METHOD}.expand", row, [x.size(0), -1, -1], shape=(draft.batch, 1, WIDTH))
+        wide = draft.call(
+            f"{METHOD}.expand", row, [x.size(0), -1, -1], shape=(draft.batch, 1, WIDTH)
+        )
         longer = (draft.batch, _plus(draft, 1), WIDTH)
         draft.give(draft.call("torch.cat", [wide, x], 1, shape=longer))
         return
@@ -172,7 +188,12 @@ def _expanded(draft: Drafting, variant: str) -> None:
         f"{METHOD}.expand", apart, [x.size(0), x.size(1), 2, WIDTH], shape=(*x.shape[:2], 2, WIDTH)
     )
     draft.give(
-        draft.call("torch.reshape", wide, [x.size(0), x.size(1), 2 * WIDTH], shape=(*x.shape[:2], 2 * WIDTH))
+        draft.call(
+            "torch.reshape",
+            wide,
+            [x.size(0), x.size(1), 2 * WIDTH],
+            shape=(*x.shape[:2], 2 * WIDTH),
+        )
     )
 
 

@@ -53,9 +53,7 @@ def _layer_norm(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
         over = (int(wire.shape[-2]), last)
     keywords: dict[str, object] = {"eps": random.choice(_EPS)}
     keywords |= random.choice(({}, {"elementwise_affine": False}, {"bias": False}))
-    return draft.layered(
-        "LayerNorm", wire, over, shape=wire.shape, **keywords, **of_dtype(wire)
-    )
+    return draft.layered("LayerNorm", wire, over, shape=wire.shape, **keywords, **of_dtype(wire))
 
 
 def _rms_norm(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
@@ -70,9 +68,7 @@ def _instance_norm(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
     if not is_spatial(wire, 2):
         return None
     keywords: dict[str, object] = {"eps": random.choice(_EPS)}
-    keywords |= random.choice(
-        ({}, {"affine": True}, {"affine": True, "track_running_stats": True})
-    )
+    keywords |= random.choice(({}, {"affine": True}, {"affine": True, "track_running_stats": True}))
     return draft.layered(
         f"InstanceNorm{wire.rank - 2}d",
         wire,

@@ -60,9 +60,7 @@ def _pad(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
     kind = random.choice(kinds)
     sizes = tuple(random.choice((1, 2, 0)) for _ in range(2 * spatial))
     last_first = [int(dim) for dim in wire.shape[:1:-1]]
-    moved = [
-        dim + sizes[2 * at] + sizes[2 * at + 1] for at, dim in enumerate(last_first)
-    ]
+    moved = [dim + sizes[2 * at] + sizes[2 * at + 1] for at, dim in enumerate(last_first)]
     more = (1.5,) if kind == "ConstantPad" else ()
     shape = (*wire.shape[:2], *moved[::-1])
     return draft.layered(f"{kind}{spatial}d", wire, sizes, *more, shape=shape)

@@ -42,9 +42,7 @@ def is_spatial(wire: Wire, least: int) -> bool:
     """True if ``wire`` has channels and 1 to 3 spatial dimensions of ``least`` or more."""
     known = set(wire.fixed(least))
     channels = wire.rank > 2 and isinstance(wire.shape[1], int) and wire.shape[1] > 0
-    return (
-        wire.is_float and 3 <= wire.rank <= 5 and channels and set(range(2, wire.rank)) <= known
-    )
+    return wire.is_float and 3 <= wire.rank <= 5 and channels and set(range(2, wire.rank)) <= known
 
 
 def _conv(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
@@ -69,8 +67,7 @@ def _conv(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
         if keywords["padding_mode"] == "reflect" and spatial == 3 and wire.dtype == "float16":
             del keywords["padding_mode"]
     moved = [
-        (int(dim) + 2 * padding - dilation * (size - 1) - 1) // stride + 1
-        for dim in wire.shape[2:]
+        (int(dim) + 2 * padding - dilation * (size - 1) - 1) // stride + 1 for dim in wire.shape[2:]
     ]
     if stride == 1 and random.random() < 0.2:
         keywords["padding"] = "same"

@@ -33,9 +33,7 @@ def _pool(kind: str) -> Step:
             keywords["count_include_pad"] = False
         if kind == "Avg" and wire.rank == 4 and random.random() < 0.2:
             keywords["divisor_override"] = 3
-        moved = [
-            _pooled(int(dim), window, stride, padding, ceil=ceil) for dim in wire.shape[2:]
-        ]
+        moved = [_pooled(int(dim), window, stride, padding, ceil=ceil) for dim in wire.shape[2:]]
         return draft.layered(
             f"{kind}Pool{wire.rank - 2}d",
             wire,

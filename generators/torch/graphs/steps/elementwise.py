@@ -84,6 +84,7 @@ FUNCTIONS: Mapping[str, Function] = {
 }
 """The functions whose results have the shape of their operand."""
 
+
 def _from(least: int, target: str) -> Step:
     """A function of ``x * x`` plus ``least``."""
 

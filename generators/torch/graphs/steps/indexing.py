@@ -97,9 +97,7 @@ def _take(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
     for size in shape:
         count *= size
     places = _places(draft, (2, 2), count, random, negative=True)
-    return draft.call(
-        "torch.take", wire, places, shape=(2, 2), gives=wire.dtype, exact=wire.exact
-    )
+    return draft.call("torch.take", wire, places, shape=(2, 2), gives=wire.dtype, exact=wire.exact)
 
 
 def _scatter(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
@@ -138,9 +136,7 @@ def _scatter_add(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
     args: tuple[object, ...] = (axis, places, source)
     if random.random() < 0.5:
         how = random.choice(("sum", "amax"))
-        return draft.call(
-            "torch.scatter_reduce", wire, *args, how, shape=shape, gives=wire.dtype
-        )
+        return draft.call("torch.scatter_reduce", wire, *args, how, shape=shape, gives=wire.dtype)
     return draft.call("torch.scatter_add", wire, *args, shape=shape, gives=wire.dtype)
 
 
@@ -198,7 +194,9 @@ def _one_hot(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
     if not isinstance(last, int) or last < 1:
         return None
     places = _places(draft, (last,), 5, random, negative=False)
-    wide = draft.call(f"{FUNCTIONAL}.one_hot", places, 5, shape=(last, 5), gives="int64", exact=True)
+    wide = draft.call(
+        f"{FUNCTIONAL}.one_hot", places, 5, shape=(last, 5), gives="int64", exact=True
+    )
     if not wire.is_float:
         return wide
     cast = draft.call(
@@ -210,9 +208,7 @@ def _one_hot(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
 def _embedding(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
     """Rows of a table at places that are an input, or at those that the value holds."""
     if wire.dtype == "int64" and wire.exact and 0 < wire.rank < HIGHEST_RANK:
-        places = draft.call(
-            "torch.remainder", wire, 6, shape=wire.shape, gives="int64", exact=True
-        )
+        places = draft.call("torch.remainder", wire, 6, shape=wire.shape, gives="int64", exact=True)
         shape = wire.shape
     else:
         shape = (draft.batch, draft.length)

@@ -14,9 +14,7 @@ from relaxcheck.generators.torch.program import Dots, Span
 def _moved(
     draft: Drafting, target: str, wire: Wire, *args: object, shape: tuple[Dim, ...], **kw: object
 ) -> Wire:
-    return draft.call(
-        target, wire, *args, shape=shape, gives=wire.dtype, exact=wire.exact, **kw
-    )
+    return draft.call(target, wire, *args, shape=shape, gives=wire.dtype, exact=wire.exact, **kw)
 
 
 def _permute(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
@@ -47,9 +45,7 @@ def _movedim(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
     order = [at for at in range(wire.rank) if at != source]
     order.insert(to, source)
     shape = tuple(wire.shape[at] for at in order)
-    return _moved(
-        draft, "torch.movedim", wire, source, counted(to, wire.rank, random), shape=shape
-    )
+    return _moved(draft, "torch.movedim", wire, source, counted(to, wire.rank, random), shape=shape)
 
 
 def _apart(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
@@ -94,18 +90,14 @@ def _unsqueeze(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
         return None
     axis = random.randrange(wire.rank + 1)
     shape = (*wire.shape[:axis], 1, *wire.shape[axis:])
-    return _moved(
-        draft, "torch.unsqueeze", wire, counted(axis, wire.rank + 1, random), shape=shape
-    )
+    return _moved(draft, "torch.unsqueeze", wire, counted(axis, wire.rank + 1, random), shape=shape)
 
 
 def _there_and_back(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
     axis = random.randrange(wire.rank + 1)
     shape = (*wire.shape[:axis], 1, *wire.shape[axis:])
     wide = _moved(draft, "torch.unsqueeze", wire, axis, shape=shape)
-    return _moved(
-        draft, "torch.squeeze", wide, counted(axis, len(shape), random), shape=wire.shape
-    )
+    return _moved(draft, "torch.squeeze", wide, counted(axis, len(shape), random), shape=wire.shape)
 
 
 def _cat(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
@@ -134,9 +126,7 @@ def _stack(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
     if wire.rank >= HIGHEST_RANK or not wire.is_float:
         return None
     axis = random.randrange(wire.rank + 1)
-    other = draft.call(
-        "torch.neg", wire, shape=wire.shape, gives=wire.dtype, exact=wire.exact
-    )
+    other = draft.call("torch.neg", wire, shape=wire.shape, gives=wire.dtype, exact=wire.exact)
     shape = (*wire.shape[:axis], 2, *wire.shape[axis:])
     return draft.call(
         "torch.stack",
@@ -276,7 +266,12 @@ def _repeat(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
     shape = wire.replaced(axis, times(2, wire.shape[axis]))
     if random.random() < 0.4:
         return _moved(
-            draft, "torch.repeat_interleave", wire, 2, shape=shape, dim=counted(axis, wire.rank, random)
+            draft,
+            "torch.repeat_interleave",
+            wire,
+            2,
+            shape=shape,
+            dim=counted(axis, wire.rank, random),
         )
     repeats = [2 if at == axis else 1 for at in range(wire.rank)]
     target = random.choice((f"{METHOD}.repeat", "torch.tile"))
@@ -357,9 +352,7 @@ def _diagonal(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
     rows, columns = int(wire.shape[one]), int(wire.shape[other])
     count = min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns)
     shape = (*(dim for at, dim in enumerate(wire.shape) if at not in (one, other)), count)
-    return _moved(
-        draft, "torch.diagonal", wire, shape=shape, offset=offset, dim1=one, dim2=other
-    )
+    return _moved(draft, "torch.diagonal", wire, shape=shape, offset=offset, dim1=one, dim2=other)
 
 
 def _windows(draft: Drafting, wire: Wire, random: Random) -> Wire | None:

@@ -106,9 +106,7 @@ def _extreme(target: str) -> Step:
         if wire.dtype == "bool":
             return None
         other = draft.weight(row(wire, random), wire.dtype)
-        return draft.call(
-            target, wire, other, shape=wire.shape, gives=wire.dtype, exact=wire.exact
-        )
+        return draft.call(target, wire, other, shape=wire.shape, gives=wire.dtype, exact=wire.exact)
 
     return step
 
@@ -133,7 +131,9 @@ def _three(target: str) -> Step:
             return None
         first = draft.weight(row(wire, random), wire.dtype)
         second = draft.weight(row(wire, random), wire.dtype, Positive(1.0))
-        return draft.call(target, wire, first, second, shape=wire.shape, gives=wire.dtype, value=0.5)
+        return draft.call(
+            target, wire, first, second, shape=wire.shape, gives=wire.dtype, value=0.5
+        )
 
     return step
 
@@ -192,9 +192,7 @@ def _logical(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
         return None
     name = random.choice(("logical_and", "logical_or", "logical_xor", "logical_not"))
     others = () if name == "logical_not" else (draft.weight(row(wire, random), "bool", name="m"),)
-    return draft.call(
-        f"torch.{name}", wire, *others, shape=wire.shape, gives="bool", exact=True
-    )
+    return draft.call(f"torch.{name}", wire, *others, shape=wire.shape, gives="bool", exact=True)
 
 
 def _bitwise(draft: Drafting, wire: Wire, random: Random) -> Wire | None:

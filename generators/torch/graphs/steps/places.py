@@ -131,8 +131,6 @@ def _view(draft: Drafting, value: Wire, random: Random) -> Wire:
     return draft.call(f"{METHOD}.view", value, flat, shape=shape, gives=value.dtype)
 
 
-
-
 def _read_after(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
     """Take a view, write its base, then read the view."""
     if not wire.is_float or not wire.rank:

@@ -70,11 +70,17 @@ def _einsum(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
         return None
     weight = draft.weight((6, last), wire.dtype, _EIGHTHS)
     if wire.rank == 2:
-        text, shape = random.choice((("ij,kj->ik", (wire.shape[0], 6)), ("ij,kj->ki", (6, wire.shape[0]))))
+        text, shape = random.choice(
+            (("ij,kj->ik", (wire.shape[0], 6)), ("ij,kj->ki", (6, wire.shape[0])))
+        )
     else:
         batch, rows = wire.shape[:2]
         text, shape = random.choice(
-            (("bij,kj->bik", (batch, rows, 6)), ("bij,kj->bki", (batch, 6, rows)), ("bij,kj->bk", (batch, 6)))
+            (
+                ("bij,kj->bik", (batch, rows, 6)),
+                ("bij,kj->bki", (batch, 6, rows)),
+                ("bij,kj->bk", (batch, 6)),
+            )
         )
     return draft.call("torch.einsum", text, wire, weight, shape=shape, gives=wire.dtype)
 
@@ -102,8 +108,7 @@ def _conv(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
     weight = draft.weight((4, channels // groups, *(size,) * spatial), wire.dtype, _EIGHTHS)
     bias = draft.weight((4,), wire.dtype) if random.random() < 0.6 else None
     moved = tuple(
-        (int(dim) + 2 * padding - dilation * (size - 1) - 1) // stride + 1
-        for dim in wire.shape[2:]
+        (int(dim) + 2 * padding - dilation * (size - 1) - 1) // stride + 1 for dim in wire.shape[2:]
     )
     return draft.call(
         f"{FUNCTIONAL}.conv{spatial}d",
@@ -125,7 +130,9 @@ def _pool(kind: str) -> Step:
             return None
         if any(at not in wire.fixed(4) for at in range(2, wire.rank)):
             return None
-        stride, padding, ceil = random.choice(((2, 0, False), (2, 1, False), (1, 1, False), (2, 0, True)))
+        stride, padding, ceil = random.choice(
+            ((2, 0, False), (2, 1, False), (1, 1, False), (2, 0, True))
+        )
         size = 3
         moved = []
         for dim in wire.shape[2:]:
@@ -175,9 +182,7 @@ def _interpolate(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
     if mode == "aligned":
         keywords["align_corners"] = True
     shape = (*wire.shape[:2], 2 * int(wire.shape[2]), 2 * int(wire.shape[3]))
-    return draft.call(
-        f"{FUNCTIONAL}.interpolate", wire, shape=shape, gives=wire.dtype, **keywords
-    )
+    return draft.call(f"{FUNCTIONAL}.interpolate", wire, shape=shape, gives=wire.dtype, **keywords)
 
 
 STEPS: Mapping[str, Step] = {

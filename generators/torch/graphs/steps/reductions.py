@@ -191,9 +191,7 @@ def _scan_of_integers(draft: Drafting, wire: Wire, random: Random) -> Wire | Non
     if wire.is_float or not wire.rank:
         return None
     axis = random.randrange(-wire.rank, wire.rank)
-    return draft.call(
-        "torch.cumsum", wire, axis, shape=wire.shape, gives="int64", exact=wire.exact
-    )
+    return draft.call("torch.cumsum", wire, axis, shape=wire.shape, gives="int64", exact=wire.exact)
 
 
 def _sort(draft: Drafting, wire: Wire, random: Random) -> Wire | None:

@@ -75,8 +75,6 @@ def _made(target: str, *values: object) -> Step:
     return step
 
 
-
-
 def _like(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
     if not wire.is_float:
         return None

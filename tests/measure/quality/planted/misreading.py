@@ -151,9 +151,7 @@ Planted = Misreading | Miswiring
 
 
 @contextmanager
-def _replaced(
-    owner: Any, name: str, change: Callable[[Callable[..., Any]], Any]
-) -> Iterator[None]:
+def _replaced(owner: Any, name: str, change: Callable[[Callable[..., Any]], Any]) -> Iterator[None]:
     """A context in which the attribute ``name`` of ``owner`` is what ``change`` makes of it."""
     # A static method is to be put back as it was.
     right = owner.__dict__[name] if name in owner.__dict__ else None

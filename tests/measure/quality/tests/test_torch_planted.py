@@ -101,9 +101,7 @@ def _called_on(example: Example) -> tuple[torch.Tensor, ...]:
     return tuple(torch.cat([each, each[:1] + 1]) for each in example.inputs)
 
 
-def _computed(
-    example: Example, program: ExportedProgram, plant: Planted | None
-) -> list[Any]:
+def _computed(example: Example, program: ExportedProgram, plant: Planted | None) -> list[Any]:
     owner = translator.ExportedProgramImporter
     with quiet(), nullcontext() if plant is None else plant.placed(owner):
         module = translator.from_exported_program(program, run_ep_decomposition=False)
@@ -116,6 +114,8 @@ def _computed(
 
 def _agree(results: list[Any], wanted: list[Any]) -> bool:
     return len(results) == len(wanted) and all(
-        one.shape == other.shape and one.dtype == other.dtype and np.allclose(one, other, 1e-4, 1e-5)
+        one.shape == other.shape
+        and one.dtype == other.dtype
+        and np.allclose(one, other, 1e-4, 1e-5)
         for one, other in zip(results, wanted, strict=True)
     )

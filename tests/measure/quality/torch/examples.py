@@ -81,14 +81,10 @@ EXAMPLES: Mapping[str, Example] = {
     "torch-group-norm-ignores-eps": Example(
         lambda x: F.group_norm(x, 2, eps=0.5), (_ramp(2, 4, 3),)
     ),
-    "torch-clamp-loses-its-upper-bound": Example(
-        lambda x: torch.clamp(x, -1.0, 0.5), (_ramp(5),)
-    ),
+    "torch-clamp-loses-its-upper-bound": Example(lambda x: torch.clamp(x, -1.0, 0.5), (_ramp(5),)),
     "torch-slice-ignores-its-step": Example(lambda x: x[:, ::2], (_ramp(2, 5),)),
     "torch-select-of-the-last-takes-the-first": Example(lambda x: x[:, -1], (_ramp(2, 3),)),
-    "torch-gelu-ignores-approximate": Example(
-        lambda x: F.gelu(x, approximate="tanh"), (_ramp(6),)
-    ),
+    "torch-gelu-ignores-approximate": Example(lambda x: F.gelu(x, approximate="tanh"), (_ramp(6),)),
     "torch-average-pool-counts-padding": Example(
         lambda x: F.avg_pool2d(x, 2, padding=1, count_include_pad=False), (_ramp(1, 1, 4, 4),)
     ),
@@ -120,9 +116,7 @@ EXAMPLES: Mapping[str, Example] = {
     "torch-gather-is-along-the-first-axis": Example(
         lambda x, i: torch.gather(x, 1, i), (_ramp(2, 3), torch.tensor([[1, 0], [0, 1]]))
     ),
-    "torch-leaky-relu-ignores-its-slope": Example(
-        lambda x: F.leaky_relu(x, 0.25), (_ramp(6),)
-    ),
+    "torch-leaky-relu-ignores-its-slope": Example(lambda x: F.leaky_relu(x, 0.25), (_ramp(6),)),
     "torch-index-put-does-not-accumulate": Example(
         lambda x, i: x.index_put((i,), torch.ones(2), accumulate=True),
         (_ramp(3), torch.tensor([0, 2])),

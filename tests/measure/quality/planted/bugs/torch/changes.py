@@ -33,9 +33,7 @@ def one_less(axis: Any) -> Any:
 
 def swapped(first: str, second: str) -> Change:
     """Two arguments are taken for each other."""
-    return lambda node: node.made(
-        {first: node.argument(second), second: node.argument(first)}
-    )
+    return lambda node: node.made({first: node.argument(second), second: node.argument(first)})
 
 
 def taken_for(name: str) -> Change:
