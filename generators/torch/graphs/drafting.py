@@ -136,7 +136,7 @@ class Drafting:
         exact: bool = False,
         **keywords: object,
     ) -> Wire:
-        """Add a call of one result of ``shape``, of the dtype that it ``gives``, or the program's."""
+        """Add a call of one result, whose dtype it ``gives``; the program's own unless stated."""
         (made,) = self.several(
             target, *args, results=((shape, gives or self.dtype),), exact=exact, **keywords
         )

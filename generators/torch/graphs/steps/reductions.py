@@ -70,7 +70,7 @@ def _spread(target: str) -> Step:
     """A variance or standard deviation, by how much its divisor is corrected."""
 
     def step(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
-        axes = [at for at in wire.fixed(3)]
+        axes = wire.fixed(3)
         if not wire.is_float or not axes:
             return None
         axis, keep = random.choice(axes), random.random() < 0.5
@@ -89,7 +89,7 @@ def _spread(target: str) -> Step:
 
 
 def _spread_and_mean(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
-    axes = [at for at in wire.fixed(3)]
+    axes = wire.fixed(3)
     if not wire.is_float or not axes:
         return None
     axis = random.choice(axes)

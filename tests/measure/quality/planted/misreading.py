@@ -154,7 +154,7 @@ Planted = Misreading | Miswiring
 def _replaced(owner: Any, name: str, change: Callable[[Callable[..., Any]], Any]) -> Iterator[None]:
     """A context in which the attribute ``name`` of ``owner`` is what ``change`` makes of it."""
     # A static method is to be put back as it was.
-    right = owner.__dict__[name] if name in owner.__dict__ else None
+    right = owner.__dict__.get(name)
     setattr(owner, name, change(getattr(owner, name)))
     try:
         yield

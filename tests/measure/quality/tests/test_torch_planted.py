@@ -50,14 +50,7 @@ def test_it_changes_what_tvm_computes_and_leaves_no_trace(plant: Planted) -> Non
     wanted = [array_of(each) for each in tree_leaves(example.function(*_called_on(example)))]
     before = translator.ExportedProgramImporter.__dict__.get(TABLE)
     assert _agree(_computed(example, program, None), wanted)
-    try:
-        wrong = _computed(example, program, plant)
-    except Exception as error:
-        # What follows may not take sizes that are off.
-        assert not isinstance(error, (PlantError, KeyError, NameError, TypeError)), error
-        assert len(plant.verdicts) > 1
-    else:
-        assert not _agree(wrong, wanted)
+    assert not _agree(_computed(example, program, plant), wanted)
     assert translator.ExportedProgramImporter.__dict__.get(TABLE) is before
     assert _agree(_computed(example, program, None), wanted)
 

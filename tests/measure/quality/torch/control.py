@@ -73,14 +73,32 @@ def way_of(case: TorchCase) -> str:
     return Random(case.seed).choice(tuple(WAYS))
 
 
+class Uncontrolled(Exception):
+    """The exported program cannot run where the module does: its message says why."""
+
+
 def evaluate(
     case: TorchCase, program: ExportedProgram | None, arguments: Sequence[Any]
 ) -> tuple[Array, ...]:
-    """The outputs of ``case``, exported as ``program``, for ``arguments``: its inputs, in order."""
+    """The outputs of ``case``, exported as ``program``, for ``arguments``: its inputs, in order.
+
+    Raises:
+        Uncontrolled: PyTorch runs the module, but not what it exports.
+        Exception: PyTorch's; it does not run the module.
+    """
     own = arguments[: len(case.program.inputs)]
     with quiet(), torch.no_grad(), WAYS[way_of(case)]():
-        if program is not None:
+        if program is None:
+            return _of_module(case, own)
+        try:
             return outputs(program, own)
-        module = module_of(case.program, constants(case), case.seed, case.regime)
-        results = module(*map(tensor_of, own))
-    return tuple(map(array_of, tree_leaves(results)))
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}".partition("\n")[0]
+    _of_module(case, own)
+    raise Uncontrolled(f"the exported program does not run: {reason}")
+
+
+def _of_module(case: TorchCase, own: Sequence[Any]) -> tuple[Array, ...]:
+    module = module_of(case.program, constants(case), case.seed, case.regime)
+    with quiet(), torch.no_grad():
+        return tuple(map(array_of, tree_leaves(module(*map(tensor_of, own)))))

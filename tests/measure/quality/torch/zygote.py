@@ -13,10 +13,11 @@ from torch.export import ExportedProgram
 from relaxcheck.generators.core.values import Array
 from relaxcheck.generators.torch.case import TorchCase
 from relaxcheck.harness.compiling import building
-from relaxcheck.harness.torch import dynamo, execute, importing
+from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.torch import dynamo, execute, importing, refusals
 from relaxcheck.harness.workers import zygote
 from tests.measure.quality.replacing import replace
-from tests.measure.quality.torch.control import evaluate
+from tests.measure.quality.torch.control import Uncontrolled, evaluate
 
 Main = Callable[..., tuple[Array, ...]]
 
@@ -64,8 +65,20 @@ def _called(executable: Held, *arguments: Any) -> tuple[Array, ...]:
 
 
 def run(main: Main, arguments: Sequence[Any], fresh: int = 0) -> tuple[Array, ...]:
-    """Call ``main``. An error is a fault of the control: ``harness-error``."""
-    return main(*arguments)
+    """Call ``main``. Any other error is a fault of the harness: ``harness-error``.
+
+    Raises:
+        StageError: the control cannot compute the program.
+    """
+    try:
+        return main(*arguments)
+    except Uncontrolled as error:
+        raise building.StageError("run", error) from error
+
+
+def classified(case: TorchCase, stage: str, message: str, node: str) -> tuple[Verdict, str | None]:
+    """The verdict on a program that the control cannot compute: nothing can be said of it."""
+    return Verdict.NO_ORACLE, node or None
 
 
 def put_in_place() -> None:
@@ -74,6 +87,7 @@ def put_in_place() -> None:
         {
             importing: {"imported": imported, "has_door": has_door},
             dynamo: {"compiled": compiled},
+            refusals: {"classified": classified},
             building: {
                 "build": build,
                 "link": link,
