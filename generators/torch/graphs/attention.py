@@ -1,6 +1,7 @@
 """Attention in every form: the family ``torch-attention``."""
 
 from random import Random
+from typing import Any
 
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.dims import Dim
@@ -113,7 +114,7 @@ def _product(draft: Drafting, point: Point, random: Random) -> None:
     query = draft.data((*outer, queries, HEAD), name="q")
     key = draft.data((*key_outer, keys, HEAD), name="k")
     value = draft.data((*key_outer, keys, wide), name="v")
-    keywords: dict[str, object] = {}
+    keywords: dict[str, Any] = {}
     match point[MASK]:
         case "causal":
             keywords["is_causal"] = True
@@ -162,8 +163,8 @@ def _multihead(draft: Drafting, point: Point) -> None:
     same = point[KEYS] == "same" and point[EXTRAS] != "kdim"
     keys = draft.length if same else KEY_COUNT
     query = _tokens(draft, draft.length, "q", first=first)
-    made: dict[str, object] = {}
-    called: dict[str, object] = {}
+    made: dict[str, Any] = {}
+    called: dict[str, Any] = {}
     match point[EXTRAS]:
         case "bias_kv":
             made["add_bias_kv"] = True
@@ -219,7 +220,7 @@ def _transformer(draft: Drafting, point: Point) -> None:
     """One layer of an encoder or of a decoder."""
     first = bool(point[BATCH_FIRST])
     kind = str(point[FORM])
-    made: dict[str, object] = {}
+    made: dict[str, Any] = {}
     if first:
         made["batch_first"] = True
     if point[NORM_FIRST]:
@@ -228,7 +229,7 @@ def _transformer(draft: Drafting, point: Point) -> None:
         made["activation"] = point[ACTIVATION]
     x = _tokens(draft, draft.length, "x", first=first)
     name = draft.layer(kind, WIDTH, HEADS, 16, **made, **of_dtype(x))
-    called: dict[str, object] = {}
+    called: dict[str, Any] = {}
     own = "src" if kind == ENCODER else "tgt"
     mask = "src_mask" if kind == ENCODER else "tgt_mask"
     match point[MASK]:

@@ -1,6 +1,7 @@
 """Functions that authors and exporters write out."""
 
 import math
+from typing import Any
 
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.fills.kinds import Literal, Within
@@ -12,7 +13,7 @@ from relaxcheck.generators.torch.graphs.wire import Wire
 from relaxcheck.generators.torch.program import Dots, Real, Span
 
 
-def _same(draft: Drafting, target: str, *args: object, like: Wire, **keywords: object) -> Wire:
+def _same(draft: Drafting, target: str, *args: object, like: Wire, **keywords: Any) -> Wire:
     return draft.call(target, *args, shape=like.shape, gives=like.dtype, **keywords)
 
 
@@ -95,6 +96,7 @@ def _attention(draft: Drafting, variant: str) -> None:
     scores = draft.call("torch.matmul", query, turned, shape=square)
     scores = draft.call("torch.div", scores, math.sqrt(width), shape=square)
     rows = (draft.length, draft.length)
+    hidden: Wire | None = None
     match variant:
         case "triu":
             ones = draft.call("torch.ones", [x.size(1), x.size(1)], shape=rows)
@@ -119,7 +121,6 @@ def _attention(draft: Drafting, variant: str) -> None:
             )
             added = draft.call("torch.triu", full, 1, shape=rows)
             scores = draft.call("torch.add", scores, added, shape=square)
-            hidden = None
     if hidden is not None:
         scores = draft.call(f"{METHOD}.masked_fill", scores, hidden, Real("-inf"), shape=square)
     weights = draft.call(f"{FUNCTIONAL}.softmax", scores, shape=square, dim=-1)

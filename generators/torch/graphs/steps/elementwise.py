@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 from relaxcheck.generators.torch.graphs.drafting import Drafting, dtype
 from relaxcheck.generators.torch.graphs.steps.step import FUNCTIONAL, METHOD, Step
@@ -162,7 +163,7 @@ def _normalize(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
     if not wire.is_float or not wire.rank:
         return None
     axis = random.randrange(-wire.rank, wire.rank)
-    keywords = random.choice(({}, {"p": 1.0}, {"eps": 0.25}))
+    keywords: dict[str, Any] = random.choice(({}, {"p": 1.0}, {"eps": 0.25}))
     return draft.call(
         f"{FUNCTIONAL}.normalize", wire, shape=wire.shape, gives=wire.dtype, dim=axis, **keywords
     )
@@ -172,7 +173,7 @@ def _layer_norm(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
     last = wire.shape[-1] if wire.rank else 0
     if not wire.is_float or not isinstance(last, int) or last < 2:
         return None
-    keywords: dict[str, object] = {"eps": random.choice((0.5, 1e-5))}
+    keywords: dict[str, Any] = {"eps": random.choice((0.5, 1e-5))}
     if random.random() < 0.5:
         keywords |= {
             "weight": draft.weight((last,), wire.dtype),

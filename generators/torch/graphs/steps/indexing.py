@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from random import Random
+from typing import Any
 
 from relaxcheck.generators.core.fills.kinds import Below, Distinct, Within
 from relaxcheck.generators.torch.graphs.drafting import EVERYTHING, Drafting, dtype
@@ -147,7 +148,7 @@ def _index_add(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
     axis = random.randrange(wire.rank)
     places = _places(draft, (3,), shape[axis], random, negative=False)
     source = draft.weight((*shape[:axis], 3, *shape[axis + 1 :]), wire.dtype)
-    keywords = {"alpha": 2} if random.random() < 0.5 else {}
+    keywords: dict[str, Any] = {"alpha": 2} if random.random() < 0.5 else {}
     return draft.call(
         "torch.index_add", wire, axis, places, source, shape=shape, gives=wire.dtype, **keywords
     )
@@ -166,7 +167,7 @@ def _index_put(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
         # Which of two values stays at one place is open.
         places = draft.weight((shape[0],), "int64", Distinct(shape[0], 0), "i")
         rows = draft.weight(shape, wire.dtype)
-    keywords = {"accumulate": True} if adds else {}
+    keywords: dict[str, Any] = {"accumulate": True} if adds else {}
     return draft.call(
         f"{METHOD}.index_put",
         wire,
@@ -214,7 +215,7 @@ def _embedding(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
         shape = (draft.batch, draft.length)
         places = draft.data(shape, "int64", Below(6), "i")
     table = draft.weight((6, 4))
-    keywords = {"padding_idx": 0} if random.random() < 0.3 else {}
+    keywords: dict[str, Any] = {"padding_idx": 0} if random.random() < 0.3 else {}
     return draft.call(
         f"{FUNCTIONAL}.embedding", places, table, shape=(*shape, 4), exact=True, **keywords
     )

@@ -55,8 +55,8 @@ def _apart(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
         return None
     shape = (*wire.shape[:-1], 2, last // 2)
     if random.random() < 0.4:
-        sizes = (2, -1) if random.random() < 0.5 else (2, last // 2)
-        return _moved(draft, f"{METHOD}.unflatten", wire, -1, sizes, shape=shape)
+        halves = (2, -1) if random.random() < 0.5 else (2, last // 2)
+        return _moved(draft, f"{METHOD}.unflatten", wire, -1, halves, shape=shape)
     sizes = [
         dim if isinstance(dim, int) else wire.size(at) for at, dim in enumerate(wire.shape[:-1])
     ]
@@ -204,7 +204,7 @@ def _slice(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
             Span(0, size, 3),
         )
     )
-    count = len(range(*slice(span.start, span.stop, span.step).indices(size)))  # type: ignore[arg-type]
+    count = len(range(*slice(span.start, span.stop, span.step).indices(size)))
     shape = wire.replaced(axis, count)
     if random.random() < 0.5:
         return draft.cut(wire, *(EVERYTHING for _ in range(axis)), span, shape=shape)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from random import Random
+from typing import Any
 
 from relaxcheck.generators.core.fills.kinds import Positive
 from relaxcheck.generators.torch.graphs.drafting import Drafting
@@ -27,7 +28,7 @@ def _arithmetic(name: str) -> Step:
     def step(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
         if wire.dtype == "bool":
             return None
-        keywords: dict[str, object] = {}
+        keywords: dict[str, Any] = {}
         draw = random.random()
         if draw < 0.2:
             number = random.choice((2, -3)) if not wire.is_float else random.choice((2, 0.5, -3))
@@ -57,7 +58,7 @@ def _arithmetic(name: str) -> Step:
 def _rsub(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
     if wire.dtype == "bool":
         return None
-    keywords = {"alpha": 2} if random.random() < 0.5 else {}
+    keywords: dict[str, Any] = {"alpha": 2} if random.random() < 0.5 else {}
     return draft.call("torch.rsub", wire, 3, shape=wire.shape, gives=wire.dtype, **keywords)
 
 

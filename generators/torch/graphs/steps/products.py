@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from random import Random
+from typing import Any
 
+from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.fills.kinds import Steps
 from relaxcheck.generators.torch.graphs.drafting import Drafting
 from relaxcheck.generators.torch.graphs.steps.step import FUNCTIONAL, Step
@@ -58,7 +60,9 @@ def _addmm(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
         return None
     weight = draft.weight((last, 6), wire.dtype, _EIGHTHS)
     start = draft.weight(random.choice(((6,), (1, 6))), wire.dtype)
-    keywords = random.choice(({}, {"beta": 0.5}, {"alpha": 2.0}, {"beta": 2.0, "alpha": 0.5}))
+    keywords: dict[str, Any] = random.choice(
+        ({}, {"beta": 0.5}, {"alpha": 2.0}, {"beta": 2.0, "alpha": 0.5})
+    )
     return draft.call(
         "torch.addmm", start, wire, weight, shape=(wire.shape[0], 6), gives=wire.dtype, **keywords
     )
@@ -69,6 +73,7 @@ def _einsum(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
     if last is None or wire.rank not in (2, 3):
         return None
     weight = draft.weight((6, last), wire.dtype, _EIGHTHS)
+    shape: tuple[Dim, ...]
     if wire.rank == 2:
         text, shape = random.choice(
             (("ij,kj->ik", (wire.shape[0], 6)), ("ij,kj->ki", (6, wire.shape[0])))
@@ -141,7 +146,7 @@ def _pool(kind: str) -> Step:
             if ceil and (count - 1) * stride >= int(dim) + padding:
                 count -= 1
             moved.append(count)
-        keywords: dict[str, object] = {"stride": stride, "padding": padding, "ceil_mode": ceil}
+        keywords: dict[str, Any] = {"stride": stride, "padding": padding, "ceil_mode": ceil}
         if kind == "avg" and random.random() < 0.5:
             keywords["count_include_pad"] = False
         return draft.call(
@@ -176,7 +181,7 @@ def _adaptive(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
 def _interpolate(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
     if wire.rank != 4 or not wire.is_float or len(set(wire.fixed(2)) & {2, 3}) < 2:
         return None
-    keywords: dict[str, object] = {"scale_factor": 2.0}
+    keywords: dict[str, Any] = {"scale_factor": 2.0}
     mode = random.choice(("nearest", "bilinear", "aligned"))
     keywords["mode"] = "nearest" if mode == "nearest" else "bilinear"
     if mode == "aligned":

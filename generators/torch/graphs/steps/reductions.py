@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from random import Random
+from typing import Any
 
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.torch.graphs.drafting import Drafting, dtype
@@ -75,7 +76,7 @@ def _spread(target: str) -> Step:
             return None
         axis, keep = random.choice(axes), random.random() < 0.5
         correction = random.choice((0, 1, 2))
-        keywords: dict[str, object] = {"correction": correction, "keepdim": keep}
+        keywords: dict[str, Any] = {"correction": correction, "keepdim": keep}
         return draft.call(
             target,
             wire,

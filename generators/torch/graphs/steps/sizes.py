@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from random import Random
 
+from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.polynomials import plus, times
 from relaxcheck.generators.torch.graphs.drafting import Drafting, dtype
 from relaxcheck.generators.torch.graphs.steps.step import METHOD, Step
@@ -15,6 +16,7 @@ def _flat(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
     if wire.rank < 2 or any(dim == 0 for dim in wire.shape):
         return None
     rest = times(*wire.shape[1:])
+    shape: tuple[Dim, ...]
     if random.random() < 0.5:
         sizes: list[object] = [wire.size(0), -1]
         shape = (wire.shape[0], rest)
