@@ -2,33 +2,41 @@
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
+import msgspec
+
 from relaxcheck.generators.core.axes import Family
+from relaxcheck.generators.core.case import AnyCase, encode, with_fixes
 from relaxcheck.generators.torch.families import families
 from relaxcheck.generators.torch.running import PREFIX
+from relaxcheck.harness.campaign.drawing import keep_hypothesis_in, stream
 from relaxcheck.harness.compiling.pipelines import PIPELINES
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.workers.jobs import Job
 from relaxcheck.harness.workers.pool import Pool
 from tests.measure.quality.planted import everywhere, results
 from tests.measure.quality.planted.bugs.torch.catalogue import PLANTS, named
-from tests.measure.quality.planted.hunt import clean_pool, controlled, hunt
+from tests.measure.quality.planted.hunt import Hunted, clean_pool
 from tests.measure.quality.planted.misreading import Planted
-from tests.measure.quality.planted.place import cases_of
+from tests.measure.quality.planted.place import cases_of, place
 from tests.measure.quality.planted.section import spread_out
 from tests.measure.quality.section import Figures, Section, Show
 
 RESULTS = Path("runs/quality/torch-planted.jsonl")
 ZYGOTE = "tests.measure.quality.torch.planting"
-SEEDS = (1,)
+SEEDS = (2026,)
 
 MOST = 5_000
 """The target: every bug is found within so many cases of a campaign over all PyTorch programs."""
 
-GRAPHS = ("graph", "layers", "attention")
+GRAPHS = ("graph", "layers")
 """The families of programs of several nodes that every plant is hunted in."""
 
-_UNDER_WAY = 64
-"""Cases that are drawn beyond those: a hunt ends with what is drawn last still under way."""
+LOT = 16
+"""Cases that run before the first failure among them ends a hunt."""
 
 _STEPS = (250, 500, 1000, 2000, MOST)
 
@@ -59,22 +67,86 @@ def families_of(plant: Planted) -> tuple[Family, ...]:
     return tuple(each for each in families(tuple(PIPELINES)) if each.name in wanted)
 
 
+def drawn(families: Sequence[Family], seed: int, most: int) -> list[tuple[int, AnyCase]]:
+    """The cases of ``families`` among the first ``most`` of a campaign over all, by their places.
+
+    A family's cases are a stream of its own, whatever is drawn beside it.
+    """
+    found = [
+        (place(family.name, number), with_fixes(case, True))
+        for family in families
+        for number, case in enumerate(
+            islice(stream((family,), seed), cases_of(family.name, most)), 1
+        )
+    ]
+    return sorted(found, key=lambda pair: pair[0])
+
+
 def _hunt(names: str, key: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
+        keep_hypothesis_in(Path(folder) / "hypothesis")
         active = Path(folder) / "plant"
         active.write_text(names.split(",")[0], encoding="utf-8")
+        clean = Clean({})
         with Pool(1, zygote=ZYGOTE, arguments=(str(active),)) as pool:
             for name in names.split(","):
                 active.write_text(name, encoding="utf-8")
-                _hunt_in(pool, named(name), key)
+                plant = named(name)
+                for seed in SEEDS:
+                    cases = drawn(families_of(plant), seed, MOST)
+                    results.append(RESULTS, key, MOST, hunted(plant, seed, cases, pool, clean))
 
 
-def _hunt_in(pool: Pool, plant: Planted, key: str) -> None:
-    among = families_of(plant)
-    most = sum(cases_of(family.name, MOST) for family in among) + _UNDER_WAY
-    for seed in SEEDS:
-        found = hunt(plant.plant, seed, pool, most, among, grace=0)
-        results.append(RESULTS, key, MOST, controlled(found, clean_pool()))
+@dataclass(frozen=True, slots=True)
+class Clean:
+    """What came of cases without any plant, by their identifiers: many plants draw the same."""
+
+    verdicts: dict[str, Verdict]
+
+    def verdict(self, case: AnyCase) -> Verdict:
+        """The verdict on ``case`` without a plant."""
+        if case.identifier not in self.verdicts:
+            ((_, outcome),) = _run(clean_pool(), [case])
+            self.verdicts[case.identifier] = outcome.verdict
+        return self.verdicts[case.identifier]
+
+
+def hunted(
+    plant: Planted, seed: int, cases: Sequence[tuple[int, AnyCase]], pool: Pool, clean: Clean
+) -> Hunted:
+    """The first of ``cases`` that fails on ``pool``, which has ``plant``, and not without it.
+
+    Nothing is reduced: much fails in PyTorch's importer that no plant is in.
+    """
+    seconds = 0.0
+    for begin in range(0, len(cases), LOT):
+        lot = cases[begin : begin + LOT]
+        outcomes = {case.identifier: outcome for case, outcome in _run(pool, [c for _, c in lot])}
+        seconds += sum(sum(outcome.seconds.values()) for outcome in outcomes.values())
+        for number, (at, case) in enumerate(lot, begin + 1):
+            outcome = outcomes[case.identifier]
+            if not outcome.verdict.is_failure or clean.verdict(case).is_failure:
+                continue
+            return Hunted(
+                plant.name,
+                seed,
+                number,
+                min(begin + LOT, len(cases)),
+                seconds,
+                outcome.verdict,
+                outcome.stage,
+                outcome.message[:400],
+                case=msgspec.Raw(encode(case)),
+                control=(clean.verdict(case),),
+                everywhere=at,
+            )
+    return Hunted(plant.name, seed, None, len(cases), seconds)
+
+
+def _run(pool: Pool, cases: Sequence[AnyCase]) -> list[tuple[AnyCase, Outcome]]:
+    # The same case may be drawn twice.
+    pool.submit(*(Job(case) for case in {case.identifier: case for case in cases}.values()))
+    return [(job.case, outcome) for job, outcome in pool.drain()]
 
 
 def missed(figures: Figures) -> list[str]:

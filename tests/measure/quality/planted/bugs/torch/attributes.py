@@ -165,7 +165,7 @@ PLANTS = (
         "scaled_dot_product_attention hides no later key",
         ("scaled_dot_product_attention.default",),
         ignored("is_causal"),
-        ("nn.functional.scaled_dot_product_attention",),
+        ("nn.functional.scaled_dot_product_attention", "attention"),
     ),
     Misreading(
         "torch-sort-is-ascending",
