@@ -51,8 +51,11 @@ def test_a_plant_is_hunted_in_its_families_and_in_graphs(plant: Any) -> None:
 class _Pool(Pool):
     """A pool that answers at once: failures of some cases, by their numbers."""
 
-    def __init__(self, cases: Sequence[AnyCase], failing: Sequence[int]) -> None:
+    def __init__(
+        self, cases: Sequence[AnyCase], failing: Sequence[int], once: Sequence[int] = ()
+    ) -> None:
         self._failing = {cases[at].identifier for at in failing}
+        self._once = {cases[at].identifier for at in once}
         self._jobs: list[Job] = []
 
     def submit(self, *jobs: Job, first: bool = False) -> None:
@@ -63,6 +66,7 @@ class _Pool(Pool):
         # Later jobs may end first.
         for job in reversed(jobs):
             wrong = job.case.identifier in self._failing
+            wrong = wrong or (not job.fresh and job.case.identifier in self._once)
             yield job, Outcome(Verdict.WRONG_VALUE if wrong else Verdict.PASS, None, None, "off")
 
 
@@ -79,6 +83,14 @@ def test_the_first_case_that_fails_with_the_plant_alone_is_found() -> None:
     found = hunted(PLANTS[0], SEED, cases, _Pool(own, (5, 20, 21)), clean)
     assert (found.cases, found.everywhere, found.verdict) == (21, 210, Verdict.WRONG_VALUE)
     assert (found.drawn, found.control) == (32, (Verdict.PASS,))
+
+
+def test_a_failure_that_does_not_come_again_is_not_the_plant() -> None:
+    cases = _cases(4)
+    own = [case for _, case in cases]
+    clean = Clean({case.identifier: Verdict.PASS for case in own})
+    found = hunted(PLANTS[0], SEED, cases, _Pool(own, (2,), once=(1,)), clean)
+    assert (found.cases, found.everywhere) == (3, 30)
 
 
 def test_a_bug_that_no_case_has_is_not_found() -> None:

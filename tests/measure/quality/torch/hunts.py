@@ -127,6 +127,9 @@ def hunted(
             outcome = outcomes[case.identifier]
             if not outcome.verdict.is_failure or clean.verdict(case).is_failure:
                 continue
+            if not _fails_again(pool, case, outcome.verdict):
+                # Some failures come and go with the place of a constant in memory.
+                continue
             return Hunted(
                 plant.name,
                 seed,
@@ -141,6 +144,12 @@ def hunted(
                 everywhere=at,
             )
     return Hunted(plant.name, seed, None, len(cases), seconds)
+
+
+def _fails_again(pool: Pool, case: AnyCase, verdict: Verdict) -> bool:
+    """True if ``case`` has the same ``verdict`` alone, in a worker that has run nothing."""
+    pool.submit(Job(case, fresh=True))
+    return all(outcome.verdict is verdict for _, outcome in pool.drain())
 
 
 def _run(pool: Pool, cases: Sequence[AnyCase]) -> list[tuple[AnyCase, Outcome]]:
