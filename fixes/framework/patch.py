@@ -130,6 +130,8 @@ class AtenConversion:
 class Guard:
     """Start the function ``guarded`` of ``file`` with a call of ``function``.
 
+    ``"Owner.method"`` is a method of a class.
+
     ``arguments`` is the text of its arguments: names of the guarded function's parameters, or of
     its module. ``result`` is the parameter that takes the result, if there is one. The import
     stands in front of the call, since TVM's modules import each other.

@@ -145,8 +145,13 @@ def with_body(source: Source, function: str, body: str, before: str) -> Source:
 
 
 def preceded(source: Source, function: str, lines: Iterable[str]) -> Edit:
-    """Put ``lines`` in front of the body of ``function``, after its docstring."""
-    rest = [node for node in source.function(function).body if not is_text(node)]
+    """Put ``lines`` in front of the body of ``function``, after its docstring.
+
+    ``"Owner.method"`` is a method of a class.
+    """
+    owner, _, name = function.rpartition(".")
+    body = (source.method(owner, name) if owner else source.function(name)).body
+    rest = [node for node in body if not is_text(node)]
     at = source.line(rest[0].lineno)
     indent = " " * rest[0].col_offset
     return Edit(at, at, "".join(f"{indent}{line}".rstrip() + "\n" for line in lines))

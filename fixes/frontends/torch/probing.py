@@ -33,6 +33,65 @@ def differs(function: str, *arguments: Any, **keywords: Any) -> bool:
 _TARGET = tvm.target.Target({"kind": "llvm", "opt-level": 0})
 
 
+def program_differs(graph: Any, *inputs: Array) -> bool:
+    """True if TVM does not compute what PyTorch does of ``graph``, which is not decomposed.
+
+    ``graph`` has a placeholder for each of ``inputs``, and returns a tuple of nodes.
+    """
+    from tvm.relax.frontend.torch import from_exported_program
+
+    program, expected = _program(graph, inputs)
+    try:
+        module = from_exported_program(program, run_ep_decomposition=False)
+        actual = outputs_of(tvm.compile(module, _TARGET), inputs)
+    except Exception:
+        # The importer refuses the program, or TVM dies of it: either way it does not compute it.
+        return True
+    return not all(map(_equal, actual, expected))
+
+
+def _program(graph: Any, inputs: Sequence[Array]) -> tuple[Any, list[Array]]:
+    """The exported program of ``graph``, and its results for ``inputs``."""
+    import torch
+    from torch._export.verifier import TrainingIRVerifier
+    from torch.export import ExportedProgram
+    from torch.export.exported_program import ModuleCallEntry, ModuleCallSignature
+    from torch.export.graph_signature import (
+        ExportGraphSignature,
+        InputKind,
+        InputSpec,
+        OutputKind,
+        OutputSpec,
+        TensorArgument,
+    )
+
+    names, values = [], iter(inputs)
+    for node in graph.nodes:
+        if node.op == "placeholder":
+            names.append(node.name)
+            node.meta["val"] = torch.from_numpy(next(values).copy())
+        elif node.op == "call_function":
+            operands = torch.fx.map_arg((node.args, node.kwargs), lambda each: each.meta["val"])
+            node.meta["val"] = node.target(*operands[0], **operands[1])
+    (results,) = next(node for node in graph.nodes if node.op == "output").args
+    ends = [TensorArgument(node.name) for node in results]
+    starts = [TensorArgument(name) for name in names]
+    tree = torch.utils._pytree.tree_flatten
+    call = ModuleCallSignature(
+        starts, ends, tree(((0,) * len(names), {}))[1], tree((0,) * len(ends))[1]
+    )
+    signature = ExportGraphSignature(
+        [InputSpec(InputKind.USER_INPUT, each, None) for each in starts],
+        [OutputSpec(OutputKind.USER_OUTPUT, each, None) for each in ends],
+    )
+    module = torch.fx.GraphModule({}, graph)
+    entry = ModuleCallEntry("", call)
+    # Programs of this kind may change tensors in place, as those that PyTorch exports.
+    checks = [TrainingIRVerifier]
+    program = ExportedProgram(module, graph, signature, {}, {}, [entry], verifiers=checks)
+    return program, [node.meta["val"].numpy() for node in results]
+
+
 def traced(
     function: str, arguments: Sequence[Any], keywords: dict[str, Any]
 ) -> tuple[Any, list[Array]]:

@@ -25,8 +25,12 @@ def convert_filled(node: Node) -> Expr:
     if kind.endswith("_like"):
         shape = tvm_api.shape_of(node.argument("self"))
     else:
-        shape = list(node.argument("size"))
+        shape = [
+            tvm_api.integer(size) if isinstance(size, int) else size
+            for size in node.argument("size")
+        ]
     name = kind.removeprefix("new_").removesuffix("_like")
+    name = name.removesuffix("_permuted").removesuffix("_strided")
     value = _VALUES[name] if name in _VALUES else node.argument("fill_value")
     filler = operands.tensor(node, value, node.dtype)
     if isinstance(value, float) and not math.isfinite(value):
@@ -47,6 +51,8 @@ CONVERSIONS: dict[str, Convert] = {
         (
             *("zeros_like.default", "ones_like.default", "empty_like.default", "full_like.default"),
             *("new_zeros.default", "new_ones.default", "new_full.default", "new_empty.default"),
+            *("zeros.default", "ones.default", "full.default", "empty.memory_format"),
+            *("empty_permuted.default", "empty_strided.default", "new_empty_strided.default"),
         ),
         convert_filled,
     ),

@@ -1,11 +1,12 @@
 """The functions of a program that the importer lacks, all of them, with their nodes."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, MethodRebinding
 from relaxcheck.fixes.framework.patch import Method, NewFile
+from relaxcheck.fixes.frontends.torch.graph.decomposing import calls
 
 UPSTREAM = NewFile("relax/frontend/torch/unsupported.py")
 
@@ -19,7 +20,7 @@ def check_unsupported(importer: Any, nodes: Iterable[Any]) -> None:
         OpNotImplemented: names all of them, each with the number of its nodes and their names.
     """
     lacking: dict[str, list[str]] = {}
-    for node in _calls(nodes):
+    for node in calls(nodes):
         if node.target.__name__ not in importer.convert_map:
             lacking.setdefault(node.target.__name__, []).append(node.name)
     if lacking:
@@ -34,19 +35,6 @@ def _some(names: list[str]) -> str:
     """The number of nodes, and the names of the first."""
     shown = ", ".join(names[:_SHOWN])
     return f"{len(names)} nodes: {shown}, …" if len(names) > _SHOWN else shown
-
-
-def _calls(nodes: Iterable[Any]) -> Iterator[Any]:
-    """The calls of functions among ``nodes``, and in the branches that these name."""
-    import torch
-
-    for node in nodes:
-        if node.op == "call_function":
-            yield node
-        elif node.op == "get_attr":
-            branch = getattr(node.graph.owning_module, node.target, None)
-            if isinstance(branch, torch.fx.GraphModule):
-                yield from _calls(branch.graph.nodes)
 
 
 def _rebindings() -> tuple[MethodRebinding, ...]:

@@ -212,6 +212,35 @@ def convert_select_scatter(node: Node) -> Expr:
     return computed(node, compute, data, source, [where])
 
 
+def convert_slice_scatter(node: Node) -> Expr:
+    """``self`` with ``src`` in place of the slice from ``start`` to ``end``, by steps."""
+    data, source = node.argument("self"), node.argument("src")
+    axis = operands.axis(node, node.argument("dim"), operands.rank_of(data))
+    start, step = node.argument("start"), int(node.argument("step"))
+    begin = tvm_api.integer(start or 0) if isinstance(start, int | None) else start
+    values = operands.cast(node, source, tvm_api.dtype_of(data))
+
+    def compute(old: Tensor, new: Tensor, firsts: Sequence[PrimExpr]) -> Tensor:
+        size, zero = old.shape[axis], tvm_api.integer(0)
+        first = tirx.max(tirx.min(from_front(firsts[0], size), size), zero)
+
+        def element(at: Sequence[PrimExpr]) -> PrimExpr:
+            ahead = at[axis] - first
+            count = tvm_api.floordiv(ahead, step)
+            place = bounded(count, new.shape[axis])
+            inside = tirx.all(
+                ahead >= zero, count < new.shape[axis], tvm_api.equal(count * step, ahead)
+            )
+            value = new[(*at[:axis], place, *at[axis + 1 :])]
+            return tirx.Select(inside, value, old[tuple(at)])
+
+        return filled(old.shape, element, "sliced")
+
+    if any(tvm_api.as_int(size) == 0 for size in tvm_api.shape_of(source)):
+        return data
+    return computed(node, compute, data, values, [begin])
+
+
 CONVERSIONS: dict[str, Convert] = {
     "index_put.default": convert_index_put,
     "index_put_.default": convert_index_put,
@@ -224,6 +253,7 @@ CONVERSIONS: dict[str, Convert] = {
     ),
     "masked_scatter.default": convert_masked_scatter,
     "select_scatter.default": convert_select_scatter,
+    "slice_scatter.default": convert_slice_scatter,
 }
 
 _DATA = np.array([[1, 2], [3, 4]], np.float32)

@@ -1,0 +1,146 @@
+"""Functions that the importer lacks, decomposed by PyTorch into those that it has."""
+
+import functools
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from relaxcheck.fixes.framework.fix import FaultPart, Fix, MethodRebinding
+from relaxcheck.fixes.framework.patch import Guard, NewFile
+from relaxcheck.fixes.frontends.torch.converting import IMPORTER, OWNER
+from relaxcheck.fixes.frontends.torch.probing import program_differs
+
+UPSTREAM = NewFile("relax/frontend/torch/decomposing.py")
+
+Program = Any
+"""An exported program of PyTorch."""
+
+METHOD = "from_exported_program"
+
+
+def calls(nodes: Iterable[Any]) -> Iterator[Any]:
+    """The calls of functions among ``nodes``, and in the branches that these name."""
+    import torch
+
+    for node in nodes:
+        if node.op == "call_function":
+            yield node
+        elif node.op == "get_attr":
+            branch = getattr(node.graph.owning_module, node.target, None)
+            if isinstance(branch, torch.fx.GraphModule):
+                yield from calls(branch.graph.nodes)
+
+
+def decomposed(program: Program, known: Collection[str]) -> Program:
+    """``program`` with functions of ``known`` names for those that PyTorch makes of them.
+
+    The program stays as it is if it lacks no function, or if PyTorch decomposes none that it lacks.
+    """
+    lacking = {
+        node.target for node in calls(program.graph.nodes) if node.target.__name__ not in known
+    }
+    if not lacking or is_sparse(program):
+        return program
+    table = decompositions(known)
+    if not any(function in table for function in lacking):
+        return program
+    return program.run_decompositions(table)
+
+
+def decompositions(known: Collection[str]) -> dict[Any, Any]:
+    """The decompositions of all functions of ATen other than those of ``known`` names."""
+    import torch
+    from torch._decomp import decomposition_table
+
+    # PyTorch's references, other than those that export takes, end in functions outside of ATen.
+    others = {
+        function: decomposition
+        for function, decomposition in decomposition_table.items()
+        if decomposition.__module__ != "torch._refs"
+    }
+    table: dict[Any, Any] = {**others, **torch.export.default_decompositions()}
+    return {
+        function: decomposition
+        for function, decomposition in table.items()
+        if isinstance(function, torch._ops.OpOverload) and function.__name__ not in known
+    }
+
+
+def is_sparse(program: Program) -> bool:
+    """True if ``program`` holds a sparse tensor, of which PyTorch decomposes nothing."""
+    import torch
+
+    held = [*program.named_parameters(), *program.named_buffers(), *program.constants.items()]
+    return any(
+        isinstance(value, torch.Tensor) and value.layout is not torch.strided for _, value in held
+    )
+
+
+def preparing(prepare: Callable[[Program, Collection[str]], Program]) -> Callable[[], Any]:
+    """The rebindings of a fix that lets the importer begin with what ``prepare`` makes.
+
+    ``prepare`` is passed the program and the names of the functions that the importer has.
+    """
+
+    def rebindings() -> tuple[MethodRebinding, ...]:
+        from tvm.relax.frontend.torch import exported_program_translator
+
+        owner = getattr(exported_program_translator, OWNER)
+        before = getattr(owner, METHOD)
+
+        @functools.wraps(before)
+        def from_exported_program(
+            importer: Any,
+            exported_program: Program,
+            keep_params_as_input: bool,
+            unwrap_unit_return_tuple: bool,
+            no_bind_return_tuple: bool,
+            custom_convert_map: Any = None,
+        ) -> Any:
+            known = {*importer.convert_map, *(custom_convert_map or {})}
+            return before(
+                importer,
+                prepare(exported_program, known),
+                keep_params_as_input,
+                unwrap_unit_return_tuple,
+                no_bind_return_tuple,
+                custom_convert_map,
+            )
+
+        return (MethodRebinding(owner, METHOD, from_exported_program),)
+
+    return rebindings
+
+
+KNOWN = "{*self.convert_map, *(custom_convert_map or {})}"
+"""The text of the names of functions that the importer has, for patches."""
+
+
+def _lacks_frac() -> bool:
+    import torch
+
+    graph = torch.fx.Graph()
+    data = graph.placeholder("data")
+    graph.output((graph.call_function(torch.ops.aten.frac.default, (data,)),))
+    return program_differs(graph, np.array([1.5, -2.25], np.float32))
+
+
+FIX = Fix(
+    name="torch_decomposing",
+    operators=(),
+    fault="functions that PyTorch decomposes into others are refused where the importer lacks them",
+    issue=None,
+    parts=(FaultPart("frac", _lacks_frac),),
+    rebindings=preparing(decomposed),
+    after="torch_padding",
+    patch=(
+        Guard(
+            IMPORTER,
+            f"{OWNER}.{METHOD}",
+            decomposed,
+            f"exported_program, {KNOWN}",
+            result="exported_program",
+        ),
+    ),
+)
