@@ -2,6 +2,8 @@
 
 import functools
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import partial
+from operator import getitem
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ import numpy as np
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, MethodRebinding
 from relaxcheck.fixes.framework.patch import Guard, NewFile
 from relaxcheck.fixes.frontends.torch.converting import IMPORTER, OWNER
-from relaxcheck.fixes.frontends.torch.probing import program_differs
+from relaxcheck.fixes.frontends.torch.probing import program_differs, traced
 
 UPSTREAM = NewFile("relax/frontend/torch/decomposing.py")
 
@@ -32,11 +34,16 @@ def calls(nodes: Iterable[Any]) -> Iterator[Any]:
                 yield from calls(branch.graph.nodes)
 
 
-def decomposed(program: Program, known: Collection[str]) -> Program:
-    """``program`` with functions of ``known`` names for those that PyTorch makes of them.
+MISREAD = ("cross_entropy_loss.default", "meshgrid.default", "meshgrid.indexing")
+"""Functions that the importer has, but of whose arguments it ignores some or takes few forms."""
 
-    The program stays as it is if it lacks no function, or if PyTorch decomposes none that it lacks.
+
+def decomposed(program: Program, known: Collection[str]) -> Program:
+    """``program`` with functions of ``known`` names for the others, as PyTorch decomposes them.
+
+    The program stays as it is if PyTorch decomposes none of the others that are in it.
     """
+    known = set(known).difference(MISREAD)
     lacking = {
         node.target for node in calls(program.graph.nodes) if node.target.__name__ not in known
     }
@@ -117,21 +124,35 @@ KNOWN = "{*self.convert_map, *(custom_convert_map or {})}"
 """The text of the names of functions that the importer has, for patches."""
 
 
-def _lacks_frac() -> bool:
-    import torch
+def _differs(function: str, *arguments: Any) -> bool:
+    """True if TVM does not compute a program of one call of ``function``, a result of it."""
+    call, inputs = traced(function, arguments, {})
+    several = isinstance(call.meta["val"], list | tuple)
+    result = call.graph.call_function(getitem, (call, 0)) if several else call
+    call.graph.output((result,))
+    return program_differs(call.graph, *inputs)
 
-    graph = torch.fx.Graph()
-    data = graph.placeholder("data")
-    graph.output((graph.call_function(torch.ops.aten.frac.default, (data,)),))
-    return program_differs(graph, np.array([1.5, -2.25], np.float32))
 
+_DATA = np.array([[1.5, -2.25], [0.5, 3]], np.float32)
+_TARGETS = np.array([1, 0])
+_SUM = 2
+"""ATen's number of the reduction of losses to a sum."""
 
 FIX = Fix(
     name="torch_decomposing",
     operators=(),
-    fault="functions that PyTorch decomposes into others are refused where the importer lacks them",
+    fault="functions that PyTorch decomposes are refused if the importer lacks them, or misread",
     issue=None,
-    parts=(FaultPart("frac", _lacks_frac),),
+    parts=(
+        FaultPart("missing", partial(_differs, "frac.default", _DATA)),
+        FaultPart(
+            "reduction",
+            partial(_differs, "cross_entropy_loss.default", _DATA, _TARGETS, None, _SUM),
+        ),
+        FaultPart(
+            "grids", partial(_differs, "meshgrid.default", [np.float32(_DATA[0, 0]), _DATA[0]])
+        ),
+    ),
     rebindings=preparing(decomposed),
     after="torch_padding",
     patch=(

@@ -19,7 +19,7 @@ from relaxcheck.fixes.tvm_api import Expr, PrimExpr, Tensor
 UPSTREAM = NewFile("relax/frontend/torch/pooling.py")
 
 
-def _each(value: Any, rank: int) -> list[int]:
+def each_axis(value: Any, rank: int) -> list[int]:
     """``value`` for each spatial axis."""
     several = list(value) if isinstance(value, list | tuple) else [value]
     return several * rank if len(several) == 1 else several
@@ -33,9 +33,9 @@ def convert_average(node: Node) -> Expr:
     """
     rank = int(node.operator[len("avg_pool")])
     data, dtype = node.argument("self"), node.dtype
-    kernel = _each(node.argument("kernel_size"), rank)
-    stride = _each(node.argument("stride") or kernel, rank)
-    padding = _each(node.argument("padding"), rank)
+    kernel = each_axis(node.argument("kernel_size"), rank)
+    stride = each_axis(node.argument("stride") or kernel, rank)
+    padding = each_axis(node.argument("padding"), rank)
     rounds_up, counts = bool(node.argument("ceil_mode")), bool(node.argument("count_include_pad"))
     override = node.argument("divisor_override") if rank > 1 else None
     inner = operands.inner_dtype(dtype)
@@ -44,7 +44,7 @@ def convert_average(node: Node) -> Expr:
     def compute(source: Tensor) -> Tensor:
         dims = list(source.shape)[lead:]
         sizes = [
-            _count(size, k, s, p, rounds_up)
+            window_count(size, k, s, p, rounds_up)
             for size, k, s, p in zip(dims, kernel, stride, padding, strict=True)
         ]
         axes = [te.reduce_axis((0, k), name=f"k{at}") for at, k in enumerate(kernel)]
@@ -64,7 +64,7 @@ def convert_average(node: Node) -> Expr:
 
         def average(at: Sequence[PrimExpr]) -> PrimExpr:
             if override is not None:
-                return sums[tuple(at)] / tirx.const(override, inner)
+                return _quotient(sums[tuple(at)], tirx.const(override, inner))
             divisor: PrimExpr = tvm_api.integer(1)
             for i, size, k, s, p in zip(at[lead:], dims, kernel, stride, padding, strict=True):
                 start = i * s - p
@@ -73,7 +73,7 @@ def convert_average(node: Node) -> Expr:
                     start = tirx.max(start, tvm_api.integer(0))
                     end = tirx.min(end, size)
                 divisor = divisor * (end - start)
-            return sums[tuple(at)] / divisor.astype(inner)
+            return _quotient(sums[tuple(at)], divisor.astype(inner))
 
         return filled(sums.shape, average, "averages")
 
@@ -81,7 +81,15 @@ def convert_average(node: Node) -> Expr:
     return operands.cast(node, result, dtype)
 
 
-def _count(size: PrimExpr, kernel: int, stride: int, padding: int, rounds_up: bool) -> PrimExpr:
+def _quotient(total: PrimExpr, count: PrimExpr) -> PrimExpr:
+    if "int" in tvm_api.dtype_of(total):
+        return tirx.truncdiv(total, count)
+    return total / count
+
+
+def window_count(
+    size: PrimExpr, kernel: int, stride: int, padding: int, rounds_up: bool
+) -> PrimExpr:
     """The number of windows; none starts behind the elements and the padding before them."""
     span = size + (2 * padding - kernel)
     if not rounds_up:
@@ -103,7 +111,7 @@ def convert_adaptive_maximum(node: Node) -> Expr:
     data = node.argument("self")
     lead = operands.rank_of(data) - rank
     dims = tvm_api.shape_of(data)[lead:]
-    stated = _each(node.argument("output_size"), rank)
+    stated = each_axis(node.argument("output_size"), rank)
     sizes = [
         dim if size is None else tvm_api.integer(size)
         for dim, size in zip(dims, stated, strict=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 import torch
+from torch.nn.functional import cross_entropy
 from tvm.relax.frontend.torch import from_exported_program
 from tvm.relax.frontend.torch.exported_program_translator import ExportedProgramImporter
 
@@ -14,7 +15,17 @@ from tests.fixes.torch_programs import TORCH, check, exported, floats, programs
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-PROGRAMS: whole.Programs = {FIX.name: {"frac": programs(torch.frac, floats(2, 3))}}
+TARGETS = torch.tensor([1, 0])
+
+PROGRAMS: whole.Programs = {
+    FIX.name: {
+        "missing": programs(torch.frac, floats(2, 3)),
+        "reduction": programs(lambda x: cross_entropy(x, TARGETS, reduction="sum"), floats(2, 3)),
+        "grids": programs(
+            lambda x, y: torch.meshgrid(x, y, indexing="ij"), torch.tensor(2.5), floats(3)
+        ),
+    }
+}
 
 
 @pytest.fixture(autouse=True)
@@ -31,6 +42,24 @@ def test_functions_that_the_importer_lacks() -> None:
     )
     for function in functions:
         check(function, floats(3, 4), decomposed=(False,))
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_losses(reduction: str) -> None:
+    weight = torch.tensor([0.5, 1, 2])
+    for settings in ({}, {"weight": weight}, {"ignore_index": 1}, {"label_smoothing": 0.2}):
+        check(
+            lambda x, s=settings: cross_entropy(x, TARGETS, reduction=reduction, **s),
+            floats(2, 3),
+        )
+    check(lambda x, y: cross_entropy(x, y.softmax(1), reduction=reduction), *[floats(2, 3)] * 2)
+
+
+def test_grids() -> None:
+    for indexing in ("ij", "xy"):
+        check(
+            lambda x, y, i=indexing: torch.meshgrid(x, y, indexing=i), floats(2), torch.tensor(2.5)
+        )
 
 
 def test_symbolic_sizes() -> None:
