@@ -3,7 +3,6 @@
 import functools
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
-from operator import getitem
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, MethodRebinding
 from relaxcheck.fixes.framework.patch import Guard, NewFile
 from relaxcheck.fixes.frontends.torch.converting import IMPORTER, OWNER
-from relaxcheck.fixes.frontends.torch.probing import program_differs, traced
+from relaxcheck.fixes.frontends.torch.probing import call_differs
 
 UPSTREAM = NewFile("relax/frontend/torch/decomposing.py")
 
@@ -124,15 +123,6 @@ KNOWN = "{*self.convert_map, *(custom_convert_map or {})}"
 """The text of the names of functions that the importer has, for patches."""
 
 
-def _differs(function: str, *arguments: Any) -> bool:
-    """True if TVM does not compute a program of one call of ``function``, a result of it."""
-    call, inputs = traced(function, arguments, {})
-    several = isinstance(call.meta["val"], list | tuple)
-    result = call.graph.call_function(getitem, (call, 0)) if several else call
-    call.graph.output((result,))
-    return program_differs(call.graph, *inputs)
-
-
 _DATA = np.array([[1.5, -2.25], [0.5, 3]], np.float32)
 _TARGETS = np.array([1, 0])
 _SUM = 2
@@ -144,14 +134,12 @@ FIX = Fix(
     fault="functions that PyTorch decomposes are refused if the importer lacks them, or misread",
     issue=None,
     parts=(
-        FaultPart("missing", partial(_differs, "frac.default", _DATA)),
+        FaultPart("missing", partial(call_differs, "frac.default", _DATA)),
         FaultPart(
             "reduction",
-            partial(_differs, "cross_entropy_loss.default", _DATA, _TARGETS, None, _SUM),
+            partial(call_differs, "cross_entropy_loss.default", _DATA, _TARGETS, None, _SUM),
         ),
-        FaultPart(
-            "grids", partial(_differs, "meshgrid.default", [np.float32(_DATA[0, 0]), _DATA[0]])
-        ),
+        FaultPart("grids", partial(call_differs, "meshgrid.default", [np.array(1.5, np.float32)])),
     ),
     rebindings=preparing(decomposed),
     after="torch_padding",

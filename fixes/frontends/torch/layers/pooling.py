@@ -102,6 +102,24 @@ def window_count(
     return tirx.Select((count - 1) * stride >= size + padding, count - 1, count)
 
 
+_ADAPTIVE = {
+    1: relax.op.nn.adaptive_avg_pool1d,
+    2: relax.op.nn.adaptive_avg_pool2d,
+    3: relax.op.nn.adaptive_avg_pool3d,
+}
+
+
+def convert_adaptive_average(node: Node) -> Expr:
+    """The average of each window, of windows that cover the data evenly."""
+    rank = int(node.operator.strip("_")[len("adaptive_avg_pool")])
+    data = node.argument("self")
+    alone = operands.rank_of(data) == rank + 1
+    batch = node.emit(relax.op.expand_dims(data, 0)) if alone else data
+    sizes = each_axis(node.argument("output_size"), rank)
+    result = node.emit(_ADAPTIVE[rank](batch, sizes))
+    return node.emit(relax.op.squeeze(result, [0])) if alone else result
+
+
 def convert_adaptive_maximum(node: Node) -> Expr:
     """The largest element of each window, and its place, of windows that cover the data evenly.
 
@@ -175,6 +193,10 @@ def convert_adaptive_maximum(node: Node) -> Expr:
 CONVERSIONS: dict[str, Convert] = {
     **dict.fromkeys([f"avg_pool{rank}d.default" for rank in (1, 2, 3)], convert_average),
     **dict.fromkeys(
+        [f"{mark}adaptive_avg_pool{rank}d.default" for mark in ("", "_") for rank in (1, 2, 3)],
+        convert_adaptive_average,
+    ),
+    **dict.fromkeys(
         [f"adaptive_max_pool{rank}d.default" for rank in (1, 2, 3)], convert_adaptive_maximum
     ),
 }
@@ -192,6 +214,7 @@ FIX = Fix(
             partial(differs, "avg_pool2d.default", _DATA, [2], [2], [0], False, True, 3),
         ),
         FaultPart("adaptive", partial(differs, "adaptive_max_pool2d.default", _DATA, [2, 2])),
+        FaultPart("one sample", partial(differs, "adaptive_avg_pool1d.default", _DATA[0, 0], [2])),
     ),
     rebindings=rebindings(CONVERSIONS),
     after="torch_creation",

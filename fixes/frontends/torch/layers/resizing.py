@@ -54,7 +54,7 @@ def convert_upsample(node: Node) -> Expr:
     method = next(each for each in ("nearest_exact", "nearest", "cubic", "linear") if each in name)
     data = node.argument("input" if node.operator.endswith("vec") else "self")
     rank = operands.rank_of(data) - 2
-    factors = _factors(node, rank)
+    factors = stated_factors(node, rank)
     sizes = node.argument("output_size")
     if sizes is None:
         dims = tvm_api.shape_of(data)[2:]
@@ -83,7 +83,7 @@ def _is_small_plane(sizes: Sequence[PrimExpr]) -> bool:
     return len(sizes) == len(whole) == 2 and sum(whole) <= _SMALL_PLANE
 
 
-def _factors(node: Node, rank: int) -> list[float | None]:
+def stated_factors(node: Node, rank: int) -> list[float | None]:
     """The stated factor of each spatial axis; PyTorch takes those above 0 alone."""
     if node.operator.endswith("vec"):
         stated = node.argument("scale_factors")

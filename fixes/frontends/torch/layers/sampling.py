@@ -82,10 +82,32 @@ def convert_affine_grid(node: Node) -> Expr:
 
 
 def convert_distances(node: Node) -> Expr:
-    """The distances of each pair of points, in the norm of order ``p``."""
-    order = float(node.argument("p"))
-    names = ("x1", "x2")
-    dtype = node.dtype
+    """The distances of each pair of points of two sets, in the norm of order ``p``."""
+    points = [operands.cast(node, node.argument(name), node.dtype) for name in ("x1", "x2")]
+    return _distances(node, points[0], points[1])
+
+
+def convert_own_distances(node: Node) -> Expr:
+    """The distances of each pair of points of one set, in the norm of order ``p``.
+
+    Raises:
+        OpNotImplemented: the number of points is a symbol.
+    """
+    points = node.argument("self")
+    count = tvm_api.as_int(tvm_api.shape_of(points)[0])
+    if count is None:
+        raise refuse(node.operator, self=tvm_api.show(tvm_api.shape_of(points)))
+    pairs = np.triu_indices(count, 1)
+    sides = [
+        node.emit(relax.op.expand_dims(relax.op.take(points, relax.const(side, "int64"), 0), 1))
+        for side in pairs
+    ]
+    return operands.reshaped(node, _distances(node, sides[0], sides[1]), [len(pairs[0])])
+
+
+def _distances(node: Node, *points: Expr) -> Expr:
+    """The distances of each point of the first set to each of the second."""
+    order, dtype = float(node.argument("p")), node.dtype
 
     def compute(left: Tensor, right: Tensor) -> Tensor:
         batch = broadcast_shape([left.shape[:-2], right.shape[:-2]]) if len(left.shape) > 2 else []
@@ -111,7 +133,6 @@ def convert_distances(node: Node) -> Expr:
             return total
         return filled(total.shape, lambda at: _root(total[tuple(at)], order), "roots")
 
-    points = (operands.cast(node, node.argument(name), dtype) for name in names)
     return computed(node, compute, *points)
 
 
@@ -127,6 +148,8 @@ CONVERSIONS: dict[str, Convert] = {
     "affine_grid_generator.default": convert_affine_grid,
     "cdist.default": convert_distances,
     "_cdist_forward.default": convert_distances,
+    "_pdist_forward.default": convert_own_distances,
+    "pdist.default": convert_own_distances,
 }
 
 _DATA = np.arange(12, dtype=np.float32).reshape(1, 1, 3, 4)
@@ -147,6 +170,7 @@ FIX = Fix(
             "distances",
             partial(differs, "_cdist_forward.default", _DATA[0, 0], _DATA[0, 0] + 1, 2.0, None),
         ),
+        FaultPart("own distances", partial(differs, "_pdist_forward.default", _DATA[0, 0])),
     ),
     rebindings=rebindings(CONVERSIONS),
     after="torch_pooling",

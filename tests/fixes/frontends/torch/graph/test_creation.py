@@ -45,6 +45,16 @@ def test_values_that_are_no_numbers() -> None:
     check(lambda x: (torch.full_like(x, float("inf")), torch.full_like(x, float("nan"))), floats(3))
 
 
+def test_symbolic_sizes_of_new_tensors() -> None:
+    check(
+        lambda x: (torch.zeros(x.shape[0], 2, dtype=torch.int32), torch.ones(x.shape[0]) + x[:, 0]),
+        floats(2, 3),
+        dynamic=[(0,)],
+        again=[[floats(5, 3)]],
+    )
+    check(lambda x: torch.full((x.shape[0],), 2.5), floats(2, 3), dynamic=[(0,)])
+
+
 def test_symbolic_sizes() -> None:
     check(
         lambda x: (torch.ones_like(x, dtype=torch.int64), x.new_full((x.shape[0], 2), 1.5)),

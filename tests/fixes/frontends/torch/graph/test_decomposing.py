@@ -21,9 +21,7 @@ PROGRAMS: whole.Programs = {
     FIX.name: {
         "missing": programs(torch.frac, floats(2, 3)),
         "reduction": programs(lambda x: cross_entropy(x, TARGETS, reduction="sum"), floats(2, 3)),
-        "grids": programs(
-            lambda x, y: torch.meshgrid(x, y, indexing="ij"), torch.tensor(2.5), floats(3)
-        ),
+        "grids": programs(lambda x: torch.meshgrid(x, indexing="ij"), torch.tensor(2.5)),
     }
 }
 

@@ -136,3 +136,15 @@ def test_masked_scatter() -> None:
         dynamic=[(0,), (0,), (0,)],
         again=[[floats(4, 3), floats(4, 3) > 0, floats(20)]],
     )
+
+
+@pytest.mark.parametrize(
+    "place", [(0, 1, 3, 1), (1, 0, None, 2), (1, -2, None, 1), (0, -1, 100, 3), (1, 5, 9, 1)]
+)
+def test_slices_replaced(place: tuple[Any, ...]) -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        source = torch.ops.aten.slice.Tensor(x * 10, *place)
+        return torch.ops.aten.slice_scatter.default(x, source, *place)
+
+    check(function, floats(4, 5))
+    check(function, floats(4, 5), dynamic=[(0, 1)], again=[[floats(6, 7)]], decomposed=(False,))

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from relaxcheck.fixes.framework import installation
 from relaxcheck.fixes.frontends.torch.layers.pooling import FIX
 from tests.fixes import whole_programs as whole
-from tests.fixes.torch_programs import TORCH, check, floats, programs
+from tests.fixes.torch_programs import TORCH, check, floats, integers, programs
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -18,6 +18,7 @@ PROGRAMS: whole.Programs = {
     FIX.name: {
         "divisors": programs(lambda x: F.avg_pool2d(x, 2, divisor_override=3), floats(1, 2, 4, 5)),
         "adaptive": programs(lambda x: F.adaptive_max_pool2d(x, (2, 3)), floats(1, 2, 4, 5)),
+        "one sample": programs(lambda x: F.adaptive_avg_pool1d(x, 2), floats(3, 5)),
     }
 }
 
@@ -52,6 +53,17 @@ def test_averages(rank: int, settings: dict[str, Any]) -> None:
 def test_adaptive(size: Any) -> None:
     check(lambda x: F.adaptive_max_pool2d(x, size), floats(2, 1, 5, 7))
     check(lambda x: F.adaptive_max_pool2d(x, size, return_indices=True), floats(1, 5, 7))
+
+
+def test_adaptive_averages() -> None:
+    check(lambda x: (F.adaptive_avg_pool1d(x, 3), F.adaptive_avg_pool1d(x[0], 5)), floats(2, 3, 7))
+    check(lambda x: F.adaptive_avg_pool2d(x, (5, None)), floats(3, 7, 6))
+    check(lambda x: F.adaptive_avg_pool3d(x, (1, 2, 3)), floats(3, 4, 6, 5))
+
+
+def test_averages_of_integers() -> None:
+    data = integers(1, 2, 5, 5)
+    check(lambda x: (F.avg_pool2d(x, 2), F.avg_pool2d(x, 2, divisor_override=3)), data)
 
 
 def test_lines_volumes_and_ties() -> None:

@@ -24,6 +24,7 @@ PROGRAMS: whole.Programs = {
         "grids": programs(F.grid_sample, IMAGE, GRID),
         "maps": programs(lambda x: F.affine_grid(x, [2, 1, 3, 4]), floats(2, 2, 3)),
         "distances": programs(torch.cdist, floats(4, 3), floats(2, 3)),
+        "own distances": programs(F.pdist, floats(4, 3)),
     }
 }
 
@@ -63,3 +64,8 @@ def test_distances(order: float) -> None:
     function: Callable[..., Any] = lambda x, y: torch.cdist(x, y, order)  # noqa: E731
     check(function, floats(4, 3), floats(2, 3) + 0.1)
     check(function, floats(2, 4, 3), floats(1, 2, 3) + 0.1)
+
+
+@pytest.mark.parametrize("order", [0.0, 1.0, 2.0, 3.5, float("inf")])
+def test_own_distances(order: float) -> None:
+    check(lambda x: F.pdist(x, order), floats(5, 3))
