@@ -4,7 +4,6 @@ The importer binds the changed tensor to one name: a view of it, or the tensor t
 keeps its old elements.
 """
 
-from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,12 @@ from relaxcheck.fixes.framework.fix import FaultPart, Fix
 from relaxcheck.fixes.framework.patch import Guard, NewFile
 from relaxcheck.fixes.frontends.torch.converting import IMPORTER, OWNER
 from relaxcheck.fixes.frontends.torch.graph.decomposing import (
-    KNOWN,
+    ARGUMENTS,
     METHOD,
     Program,
     decompositions,
     is_sparse,
+    known_names,
     preparing,
 )
 from relaxcheck.fixes.frontends.torch.probing import program_differs
@@ -25,14 +25,15 @@ from relaxcheck.fixes.frontends.torch.probing import program_differs
 UPSTREAM = NewFile("relax/frontend/torch/aliases.py")
 
 
-def functional(program: Program, known: Collection[str]) -> Program:
+def functional(importer: Any, program: Program, custom: Any = None) -> Program:
     """``program`` without changes in place, if it has one of a tensor that is read by another name.
 
-    PyTorch replaces them as it decomposes functions, here those of other than ``known`` names.
+    PyTorch replaces them as it decomposes functions, here those that ``importer`` lacks. ``custom``
+    has the user's own entries of the importer's table, if any.
     """
     if is_sparse(program) or not any(map(_is_seen_elsewhere, _changes(program.graph))):
         return program
-    return program.run_decompositions(decompositions(known))
+    return program.run_decompositions(decompositions(known_names(importer, custom)))
 
 
 def _changes(graph: Any) -> list[tuple[Any, Any]]:
@@ -94,7 +95,7 @@ FIX = Fix(
             IMPORTER,
             f"{OWNER}.{METHOD}",
             functional,
-            f"exported_program, {KNOWN}",
+            ARGUMENTS,
             result="exported_program",
         ),
     ),

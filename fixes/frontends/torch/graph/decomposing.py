@@ -20,7 +20,7 @@ Program = Any
 METHOD = "from_exported_program"
 
 
-def calls(nodes: Iterable[Any]) -> Iterator[Any]:
+def function_calls(nodes: Iterable[Any]) -> Iterator[Any]:
     """The calls of functions among ``nodes``, and in the branches that these name."""
     import torch
 
@@ -30,21 +30,24 @@ def calls(nodes: Iterable[Any]) -> Iterator[Any]:
         elif node.op == "get_attr":
             branch = getattr(node.graph.owning_module, node.target, None)
             if isinstance(branch, torch.fx.GraphModule):
-                yield from calls(branch.graph.nodes)
+                yield from function_calls(branch.graph.nodes)
 
 
 MISREAD = ("cross_entropy_loss.default", "meshgrid.default", "meshgrid.indexing")
 """Functions that the importer has, but of whose arguments it ignores some or takes few forms."""
 
 
-def decomposed(program: Program, known: Collection[str]) -> Program:
-    """``program`` with functions of ``known`` names for the others, as PyTorch decomposes them.
+def decomposed(importer: Any, program: Program, custom: Any = None) -> Program:
+    """``program`` with functions that ``importer`` has for the others, as PyTorch decomposes them.
 
-    The program stays as it is if PyTorch decomposes none of the others that are in it.
+    ``custom`` has the user's own entries of the importer's table, if any. The program stays as it
+    is if PyTorch decomposes none of the others that are in it.
     """
-    known = set(known).difference(MISREAD)
+    known = known_names(importer, custom).difference(MISREAD)
     lacking = {
-        node.target for node in calls(program.graph.nodes) if node.target.__name__ not in known
+        node.target
+        for node in function_calls(program.graph.nodes)
+        if node.target.__name__ not in known
     }
     if not lacking or is_sparse(program):
         return program
@@ -52,6 +55,11 @@ def decomposed(program: Program, known: Collection[str]) -> Program:
     if not any(function in table for function in lacking):
         return program
     return program.run_decompositions(table)
+
+
+def known_names(importer: Any, custom: Any) -> set[str]:
+    """The names of the functions that ``importer`` converts, by entries of its own or ``custom``."""
+    return {*importer.convert_map, *(custom or {})}
 
 
 def decompositions(known: Collection[str]) -> dict[Any, Any]:
@@ -83,10 +91,10 @@ def is_sparse(program: Program) -> bool:
     )
 
 
-def preparing(prepare: Callable[[Program, Collection[str]], Program]) -> Callable[[], Any]:
+def preparing(prepare: Callable[[Any, Program, Any], Program]) -> Callable[[], Any]:
     """The rebindings of a fix that lets the importer begin with what ``prepare`` makes.
 
-    ``prepare`` is passed the program and the names of the functions that the importer has.
+    ``prepare`` is passed the importer, the program and the user's own entries of its table.
     """
 
     def rebindings() -> tuple[MethodRebinding, ...]:
@@ -104,10 +112,9 @@ def preparing(prepare: Callable[[Program, Collection[str]], Program]) -> Callabl
             no_bind_return_tuple: bool,
             custom_convert_map: Any = None,
         ) -> Any:
-            known = {*importer.convert_map, *(custom_convert_map or {})}
             return before(
                 importer,
-                prepare(exported_program, known),
+                prepare(importer, exported_program, custom_convert_map),
                 keep_params_as_input,
                 unwrap_unit_return_tuple,
                 no_bind_return_tuple,
@@ -119,8 +126,8 @@ def preparing(prepare: Callable[[Program, Collection[str]], Program]) -> Callabl
     return rebindings
 
 
-KNOWN = "{*self.convert_map, *(custom_convert_map or {})}"
-"""The text of the names of functions that the importer has, for patches."""
+ARGUMENTS = "self, exported_program, custom_convert_map"
+"""The text of the arguments of ``prepare`` in patches."""
 
 
 _DATA = np.array([[1.5, -2.25], [0.5, 3]], np.float32)
@@ -148,7 +155,7 @@ FIX = Fix(
             IMPORTER,
             f"{OWNER}.{METHOD}",
             decomposed,
-            f"exported_program, {KNOWN}",
+            ARGUMENTS,
             result="exported_program",
         ),
     ),

@@ -6,7 +6,7 @@ from typing import Any
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, MethodRebinding
 from relaxcheck.fixes.framework.patch import Method, NewFile
-from relaxcheck.fixes.frontends.torch.graph.decomposing import calls
+from relaxcheck.fixes.frontends.torch.graph.decomposing import function_calls
 
 UPSTREAM = NewFile("relax/frontend/torch/unsupported.py")
 
@@ -20,7 +20,7 @@ def check_unsupported(importer: Any, nodes: Iterable[Any]) -> None:
         OpNotImplemented: names all of them, each with the number of its nodes and their names.
     """
     lacking: dict[str, list[str]] = {}
-    for node in calls(nodes):
+    for node in function_calls(nodes):
         if node.target.__name__ not in importer.convert_map:
             lacking.setdefault(node.target.__name__, []).append(node.name)
     if lacking:

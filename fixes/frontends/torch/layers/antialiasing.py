@@ -3,14 +3,15 @@
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from tvm import relax, te
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, refuse
 from relaxcheck.fixes.framework.patch import NewFile
-from relaxcheck.fixes.framework.probes import Array
 from relaxcheck.fixes.frontends.onnx.computing import bounded, computed
 from relaxcheck.fixes.frontends.torch import operands
 from relaxcheck.fixes.frontends.torch.converting import Convert, Node, patch, rebindings
@@ -19,6 +20,8 @@ from relaxcheck.fixes.frontends.torch.probing import differs
 from relaxcheck.fixes.tvm_api import Expr, PrimExpr, Tensor
 
 UPSTREAM = NewFile("relax/frontend/torch/antialiasing.py")
+
+Array = NDArray[Any]
 
 
 def _triangle(distance: Array) -> Array:
