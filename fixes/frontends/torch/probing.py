@@ -79,7 +79,9 @@ def _program(graph: Any, inputs: Sequence[Array]) -> tuple[Any, list[Array]]:
     for node in graph.nodes:
         if node.op == "placeholder":
             names.append(node.name)
-            node.meta["val"] = torch.from_numpy(next(values).copy())
+            value = torch.from_numpy(next(values).copy())
+            # TVM before 0.27 reads the shape of inputs there.
+            node.meta |= {"val": value, "tensor_meta": value}
         elif node.op == "call_function":
             operands = torch.fx.map_arg((node.args, node.kwargs), lambda each: each.meta["val"])
             node.meta["val"] = node.target(*operands[0], **operands[1])

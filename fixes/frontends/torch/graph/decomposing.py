@@ -44,11 +44,8 @@ def decomposed(importer: Any, program: Program, custom: Any = None) -> Program:
     is if PyTorch decomposes none of the others that are in it.
     """
     known = known_names(importer, custom).difference(MISREAD)
-    lacking = {
-        node.target
-        for node in function_calls(program.graph.nodes)
-        if node.target.__name__ not in known
-    }
+    called = {node.target for node in function_calls(program.graph.nodes)}
+    lacking = {function for function in called if function.__name__ not in known}
     if not lacking or is_sparse(program):
         return program
     table = decompositions(known)
@@ -58,7 +55,7 @@ def decomposed(importer: Any, program: Program, custom: Any = None) -> Program:
 
 
 def known_names(importer: Any, custom: Any) -> set[str]:
-    """The names of the functions that ``importer`` converts, by entries of its own or ``custom``."""
+    """The names of the functions that ``importer`` or ``custom`` has entries for."""
     return {*importer.convert_map, *(custom or {})}
 
 

@@ -34,14 +34,14 @@ def _keys(node: Node, data: Expr) -> Expr:
     if "float" not in dtype:
         return operands.cast(node, data, key)
     wide = operands.cast(node, data, operands.inner_dtype(dtype))
-    bits = 64 if key == "int64" else 32
 
     def ordered(element: PrimExpr) -> PrimExpr:
         zero = tirx.const(0, tvm_api.dtype_of(element))
         # The sum of both zeros is the one above.
         pattern = tirx.reinterpret(key, element + zero)
-        rest = tirx.bitwise_and(pattern, tirx.const(2 ** (bits - 1) - 1, key))
-        signed = tirx.Select(pattern < tirx.const(0, key), tirx.const(0, key) - rest, rest)
+        # Of a negative number the pattern is its size above the least integer.
+        negative = pattern < tirx.const(0, key)
+        signed = tirx.Select(negative, tirx.min_value(key) - pattern, pattern)
         return tirx.Select(tirx.isnan(element), tirx.max_value(key), signed)
 
     return elementwise(node, ordered, wide)

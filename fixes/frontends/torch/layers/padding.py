@@ -130,12 +130,14 @@ _DATA = np.arange(6, dtype=np.float32).reshape(1, 2, 3)
 FIX = Fix(
     name="torch_padding",
     operators=tuple(CONVERSIONS),
-    fault="reflection and replication of PyTorch programs are missing; negative padding fails",
+    fault="reflection and replication are missing from the importer of PyTorch programs",
     issue=None,
     parts=(
-        FaultPart("negative", partial(differs, "constant_pad_nd.default", _DATA, [-1, 2], 7)),
         FaultPart("reflection", partial(differs, "reflection_pad1d.default", _DATA, [1, 2])),
-        FaultPart("replication", partial(differs, "pad.default", _DATA, [1, 2], "replicate")),
+        FaultPart(
+            "volumes",
+            partial(differs, "replication_pad3d.default", _DATA[None, None], [1, 0, 1, 0, 0, 1]),
+        ),
     ),
     rebindings=rebindings(CONVERSIONS),
     after="torch_unsupported",

@@ -9,14 +9,14 @@ from tvm.relax.frontend.torch import from_exported_program
 
 
 def verify(function, *inputs):
-    """Compare with PyTorch, dtypes too, without its decompositions."""
+    """Compare with PyTorch, dtypes too."""
 
     class Model(torch.nn.Module):
         def forward(self, *inputs):
             return function(*inputs)
 
     program = torch.export.export(Model(), inputs)
-    module = from_exported_program(program, run_ep_decomposition=False)
+    module = from_exported_program(program)
     executable = relax.build(module, tvm.target.Target("llvm"))
     machine = relax.VirtualMachine(executable, tvm.cpu())
     results = machine["main"](*(tvm.runtime.tensor(tensor.numpy()) for tensor in inputs))
