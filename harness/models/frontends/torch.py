@@ -48,6 +48,11 @@ def imported(program: torch.export.ExportedProgram) -> Recorded:
             self.program = exported_program
             return super().from_exported_program(exported_program, *arguments, **named)
 
+        def create_input_vars(self, exported_program: Any) -> Any:
+            # A fix may have it begin with another program: functions decomposed, say.
+            self.program = exported_program
+            return super().create_input_vars(exported_program)
+
         def _check_unsupported_func_type(self, nodes: Any) -> None:
             self.lacking = _lacking(nodes, self.convert_map)
             super()._check_unsupported_func_type(nodes)

@@ -43,7 +43,7 @@ def decomposed(importer: Any, program: Program, custom: Any = None) -> Program:
     ``custom`` has the user's own entries of the importer's table, if any. The program stays as it
     is if PyTorch decomposes none of the others that are in it.
     """
-    known = known_names(importer, custom).difference(MISREAD)
+    known = known_names(importer, custom)
     called = {node.target for node in function_calls(program.graph.nodes)}
     lacking = {function for function in called if function.__name__ not in known}
     if not lacking or is_sparse(program):
@@ -55,8 +55,8 @@ def decomposed(importer: Any, program: Program, custom: Any = None) -> Program:
 
 
 def known_names(importer: Any, custom: Any) -> set[str]:
-    """The names of the functions that ``importer`` or ``custom`` has entries for."""
-    return {*importer.convert_map, *(custom or {})}
+    """The names of the functions that ``importer`` reads right, or ``custom`` has entries for."""
+    return {*importer.convert_map}.difference(MISREAD).union(custom or ())
 
 
 def decompositions(known: Collection[str]) -> dict[Any, Any]:
