@@ -68,7 +68,7 @@ def decompositions(known: Collection[str]) -> dict[Any, Any]:
     others = {
         function: decomposition
         for function, decomposition in decomposition_table.items()
-        if decomposition.__module__ != "torch._refs"
+        if not decomposition.__module__.startswith("torch._refs")
     }
     table: dict[Any, Any] = {**others, **torch.export.default_decompositions()}
     return {

@@ -1,12 +1,18 @@
 """The functions of a program that the importer lacks, all of them, with their nodes."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, MethodRebinding
-from relaxcheck.fixes.framework.patch import Method, NewFile
-from relaxcheck.fixes.frontends.torch.graph.decomposing import function_calls
+from relaxcheck.fixes.framework.patch import Guard, Method, NewFile
+from relaxcheck.fixes.frontends.torch.converting import IMPORTER, OWNER
+from relaxcheck.fixes.frontends.torch.graph.decomposing import (
+    ARGUMENTS,
+    METHOD,
+    function_calls,
+    preparing,
+)
 
 UPSTREAM = NewFile("relax/frontend/torch/unsupported.py")
 
@@ -19,9 +25,25 @@ def check_unsupported(importer: Any, nodes: Iterable[Any]) -> None:
     Raises:
         OpNotImplemented: names all of them, each with the number of its nodes and their names.
     """
+    _refuse(nodes, importer.convert_map)
+
+
+def checked(importer: Any, program: Any, custom: Any = None) -> Any:
+    """``program``, if ``importer`` or ``custom`` has a converter for each function that it calls.
+
+    The importer itself looks at the inputs first, and refuses some without a word of functions.
+
+    Raises:
+        OpNotImplemented: as ``check_unsupported`` does.
+    """
+    _refuse(program.graph.nodes, {*importer.convert_map, *(custom or {})})
+    return program
+
+
+def _refuse(nodes: Iterable[Any], known: Collection[str]) -> None:
     lacking: dict[str, list[str]] = {}
     for node in function_calls(nodes):
-        if node.target.__name__ not in importer.convert_map:
+        if node.target.__name__ not in known:
             lacking.setdefault(node.target.__name__, []).append(node.name)
     if lacking:
         listed = ", ".join(f"{name} ({_some(calls)})" for name, calls in sorted(lacking.items()))
@@ -42,6 +64,7 @@ def _rebindings() -> tuple[MethodRebinding, ...]:
 
     return (
         MethodRebinding(BaseFXGraphImporter, "_check_unsupported_func_type", check_unsupported),
+        *preparing(checked)(),
     )
 
 
@@ -76,5 +99,6 @@ FIX = Fix(
     after="torch_scans",
     patch=(
         Method(_BASE, "BaseFXGraphImporter", "_check_unsupported_func_type", check_unsupported),
+        Guard(IMPORTER, f"{OWNER}.{METHOD}", checked, ARGUMENTS, result="exported_program"),
     ),
 )

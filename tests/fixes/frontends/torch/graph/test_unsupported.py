@@ -51,3 +51,10 @@ def test_branches_are_searched() -> None:
         return torch.cond(x.sum() > 0, lambda x: torch.i0(x), lambda x: x + 1, (x,))
 
     assert "i0.default" in message_of(function)
+
+
+def test_functions_come_before_inputs() -> None:
+    # A check of values makes a token an input, which the importer lacks as well.
+    message = message_of(lambda x: torch.linalg.solve(torch.diag(x), torch.i0(x)))
+    assert "_linalg_solve_ex.default" in message
+    assert "i0.default" in message
