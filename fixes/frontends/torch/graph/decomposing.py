@@ -41,17 +41,14 @@ def decomposed(importer: Any, program: Program, custom: Any = None) -> Program:
     """``program`` with functions that ``importer`` has for the others, as PyTorch decomposes them.
 
     ``custom`` has the user's own entries of the importer's table, if any. The program stays as it
-    is if PyTorch decomposes none of the others that are in it.
+    is if there are no others in it.
     """
     known = known_names(importer, custom)
-    called = {node.target for node in function_calls(program.graph.nodes)}
-    lacking = {function for function in called if function.__name__ not in known}
-    if not lacking or is_sparse(program):
+    called = (node.target.__name__ for node in function_calls(program.graph.nodes))
+    if all(name in known for name in called) or is_sparse(program):
         return program
-    table = decompositions(known)
-    if not any(function in table for function in lacking):
-        return program
-    return program.run_decompositions(table)
+    # Whatever the table, PyTorch decomposes those of which it keeps none in an export, as hsplit.
+    return program.run_decompositions(decompositions(known))
 
 
 def known_names(importer: Any, custom: Any) -> set[str]:

@@ -36,6 +36,7 @@ def test_functions_that_the_importer_lacks() -> None:
     functions = (
         lambda x: (torch.addcmul(x, x, x, value=2), x.aminmax(dim=1), torch.logit(x, 0.1)),
         lambda x: (torch.nn.functional.huber_loss(x, x * 2), torch.lerp(x, x * 2, 0.3)),
+        lambda x: (torch.hsplit(x, 2), torch.positive(x), torch.cartesian_prod(x[0], x[1])),
         lambda x: (torch.diag_embed(x), torch.logsumexp(x, 0), torch.rot90(x), torch.trace(x)),
     )
     for function in functions:
