@@ -87,9 +87,11 @@ def _agree(actual: Sequence[Array], expected: Any) -> None:
         )
 
 
-def programs(function: Callable[..., Any], *inputs: Any) -> tuple[Callable[[], None], ...]:
+def programs(
+    function: Callable[..., Any], *inputs: Any, **symbolic: Any
+) -> tuple[Callable[[], None], ...]:
     """A run that raises where TVM does not compute ``function``, not decomposed."""
-    return (functools.partial(check, function, *inputs, decomposed=(False,)),)
+    return (functools.partial(check, function, *inputs, decomposed=(False,), **symbolic),)
 
 
 def floats(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:

@@ -3,7 +3,7 @@
 The graph is made by hand, since ``torch.export`` takes ten times as long as all the rest.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import getitem
 from typing import Any
 
@@ -145,24 +145,53 @@ def converted(call: Any) -> Any:
     Raises:
         Exception: TVM's own, where it cannot convert it.
     """
+    types = []
+    for node in call.graph.nodes:
+        if node.op == "placeholder":
+            value = node.meta["val"]
+            types.append((list(value.shape), str(value.dtype).removeprefix("torch.")))
+    return _imported(call.graph, types)[0]
+
+
+Types = Sequence[tuple[Sequence[Any], str]]
+"""The dimensions and the dtype of each input."""
+
+
+def made_of(make: Callable[..., Any], types: Types) -> Any:
+    """The Relax value that the importer makes of the last node of a graph, and its inputs.
+
+    ``make`` adds nodes to a graph, its first argument, and returns the last; its other arguments
+    are the nodes of the inputs, whose ``types`` may be symbolic.
+
+    Raises:
+        Exception: TVM's own, where it cannot convert it.
+    """
+    import torch
+
+    graph = torch.fx.Graph()
+    make(graph, *(graph.placeholder(f"input_{number}") for number in range(len(types))))
+    return _imported(graph, types)[1]
+
+
+def _imported(graph: Any, types: Types) -> tuple[Any, Any]:
+    """The module of ``graph``, and the value of its last node."""
     from tvm.relax.frontend.torch.exported_program_translator import ExportedProgramImporter
 
     importer = ExportedProgramImporter()
     importer.block_builder = builder = relax.BlockBuilder()
-    for node in call.graph.nodes:
-        if node.op == "placeholder":
-            value = node.meta["val"]
-            dtype = str(value.dtype).removeprefix("torch.")
-            type_ = tvm_api.tensor_type(list(value.shape), dtype)
-            importer.env[node] = relax.Var(node.name, type_)
+    placeholders = [node for node in graph.nodes if node.op == "placeholder"]
+    for node, (dims, dtype) in zip(placeholders, types, strict=True):
+        importer.env[node] = relax.Var(node.name, tvm_api.tensor_type(dims, dtype))
     with builder.function("main", list(importer.env.values())):
         with builder.dataflow():
-            result = importer.convert_map[call.target.__name__](call)
-            if isinstance(result, list | tuple):
-                result = relax.Tuple(list(result))
-            output = builder.emit_output(result)
+            for node in graph.nodes:
+                if node.op == "call_function":
+                    importer.env[node] = importer.convert_map[node.target.__name__](node)
+            result = importer.env[list(graph.nodes)[-1]]
+            whole = relax.Tuple(list(result)) if isinstance(result, list | tuple) else result
+            output = builder.emit_output(whole)
         builder.emit_func_output(output)
-    return builder.get()
+    return builder.get(), result
 
 
 def outputs_of(executable: Any, inputs: Sequence[Array]) -> list[Array]:

@@ -1,0 +1,1 @@
+"""Tensors joined and repeated."""
