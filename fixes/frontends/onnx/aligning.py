@@ -18,38 +18,39 @@ UPSTREAM = NewFile("relax/frontend/aligning.py")
 def aligned(node: Node, tensors: Sequence[Expr], axis: int) -> list[Expr]:
     """``tensors`` with the same expressions for the dimensions of all axes but ``axis``.
 
-    They are as they were where a shape is unknown, or where dimensions differ for certain.
+    They are as they were where a shape is unknown, or where ranks differ.
     """
     if not all(tvm_api.has_shape(tensor) for tensor in tensors):
         return list(tensors)
     shapes = [tvm_api.shape_of(tensor) for tensor in tensors]
     if len({len(shape) for shape in shapes}) != 1:
         return list(tensors)
-    common = [_simplest(dims) for dims in zip(*shapes, strict=True)]
+    common = [common_size(dims) for dims in zip(*shapes, strict=True)]
     axis %= max(len(common), 1)
-    for dims in (*shapes,):
-        sizes = zip(common, dims, range(len(common)), strict=True)
-        if any(_differ(*pair) for *pair, number in sizes if number != axis):
-            return list(tensors)
     return [
-        _cast(node, tensor, [*common[:axis], dims[axis], *common[axis + 1 :]])
-        for tensor, dims in zip(tensors, shapes, strict=True)
+        in_shape(node, tensor, [*common[:axis], *shape[axis : axis + 1], *common[axis + 1 :]])
+        for tensor, shape in zip(tensors, shapes, strict=True)
     ]
 
 
-def _simplest(dims: Sequence[PrimExpr]) -> PrimExpr:
+def common_size(dims: Sequence[PrimExpr]) -> PrimExpr:
     """The number among ``dims``, or the shortest expression."""
     return min(dims, key=lambda dim: (tvm_api.as_int(dim) is None, len(tvm_api.show([dim]))))
+
+
+def in_shape(node: Node, tensor: Expr, dims: Sequence[PrimExpr]) -> Expr:
+    """``tensor`` in the shape of ``dims``, which a cast checks at run time if it is not proved.
+
+    A tensor stays as it is if a number among its dimensions is another one: TVM's own error for
+    what is made of it tells more.
+    """
+    have = tvm_api.shape_of(tensor)
+    if all(map(tvm_api.proves_equal, have, dims)) or any(map(_differ, have, dims)):
+        return tensor
+    bound = node.emit(tensor)
+    return node.builder.match_cast(bound, tvm_api.tensor_type(dims, tvm_api.dtype_of(tensor)))
 
 
 def _differ(left: PrimExpr, right: PrimExpr) -> bool:
     known = [tvm_api.as_int(left), tvm_api.as_int(right)]
     return None not in known and known[0] != known[1]
-
-
-def _cast(node: Node, tensor: Expr, dims: Sequence[PrimExpr]) -> Expr:
-    """``tensor`` in the shape of ``dims``, which is checked where it cannot be proved."""
-    if all(map(tvm_api.proves_equal, tvm_api.shape_of(tensor), dims)):
-        return tensor
-    bound = node.emit(tensor)
-    return node.builder.match_cast(bound, tvm_api.tensor_type(dims, tvm_api.dtype_of(tensor)))

@@ -13,7 +13,7 @@ from tvm import relax, tirx
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix
 from relaxcheck.fixes.framework.patch import NewFile
-from relaxcheck.fixes.frontends.torch import operands
+from relaxcheck.fixes.frontends.torch import operands, sizes
 from relaxcheck.fixes.frontends.torch.converting import (
     Convert,
     Node,
@@ -46,7 +46,8 @@ def common_dtype(node: Node, *names: str) -> str:
 
 def promoted(node: Node, dtype: str, *names: str) -> list[Expr]:
     """The arguments ``names`` as tensors of ``dtype``."""
-    return [operands.tensor(node, node.argument(name), dtype) for name in names]
+    tensors = [operands.tensor(node, node.argument(name), dtype) for name in names]
+    return sizes.matched(node, names, tensors)
 
 
 def convert_sum(node: Node) -> Expr:
@@ -338,12 +339,17 @@ CONVERSIONS: dict[str, Convert] = {
 _FLOAT = np.array([1.5, -3], np.float32)
 _INTEGER = np.array([5, -7])
 
+
 FIX = Fix(
     name="torch_arithmetic",
     operators=tuple(CONVERSIONS),
-    fault="arithmetic of PyTorch programs drops alpha, and computes in the dtype of one operand",
+    fault=(
+        "arithmetic of PyTorch programs drops alpha, computes in the dtype of one operand, and gives"
+        " results no shape where TVM cannot prove that sizes are equal"
+    ),
     issue=None,
     parts=(
+        FaultPart("sizes", sizes.are_lost),
         FaultPart("alpha", partial(differs, "add.Tensor", _FLOAT, _FLOAT, alpha=2)),
         FaultPart("numbers", partial(differs, "mul.Tensor", _INTEGER, 1.5)),
         FaultPart("quotients", partial(differs, "div.Tensor", _INTEGER, 2)),

@@ -51,8 +51,8 @@ FIX = Fix(
     name="torch_reshaping",
     operators=tuple(CONVERSIONS),
     fault=(
-        "views of PyTorch programs that keep the rank, where a symbol takes the place of a number, are"
-        " not imported: dimensions are compared as if they were numbers"
+        "views of PyTorch programs that keep the rank are not imported where a symbol takes the"
+        " place of a number: dimensions are compared as if they were numbers"
     ),
     issue=None,
     parts=(FaultPart("symbols", _compares_expressions),),

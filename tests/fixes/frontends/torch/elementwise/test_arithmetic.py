@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch.nn import functional as F
 
 from relaxcheck.fixes.framework import installation
 from relaxcheck.fixes.frontends.torch.elementwise.arithmetic import FIX
@@ -13,8 +14,18 @@ from tests.fixes.torch_programs import TORCH, check, floats, integers, programs
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
+
+def _sum_of_halves(x: torch.Tensor) -> torch.Tensor:
+    """Two rows of the same size, by different ways; their sum is used further."""
+    half = F.max_pool1d(x, 2)
+    return torch.cat([F.max_pool1d(half, 2).repeat_interleave(2, 2) + half, half])
+
+
 PROGRAMS: whole.Programs = {
     FIX.name: {
+        "sizes": programs(
+            _sum_of_halves, floats(1, 1, 8), dynamic=[(2,)], again=[[floats(1, 1, 12)]]
+        ),
         "alpha": programs(lambda x, y: torch.add(x, y, alpha=2), floats(3), floats(3)),
         "numbers": programs(lambda x: x * 1.5, integers(4)),
         "quotients": programs(lambda x: x / 2, integers(4)),
