@@ -344,8 +344,8 @@ FIX = Fix(
     name="torch_arithmetic",
     operators=tuple(CONVERSIONS),
     fault=(
-        "arithmetic of PyTorch programs drops alpha, computes in the dtype of one operand, and gives"
-        " results no shape where TVM cannot prove that sizes are equal"
+        "arithmetic of PyTorch programs drops alpha, computes in the dtype of one operand, and"
+        " loses shapes where TVM cannot prove that sizes are equal"
     ),
     issue=None,
     parts=(

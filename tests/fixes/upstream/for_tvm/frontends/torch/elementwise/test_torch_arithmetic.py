@@ -27,6 +27,23 @@ FLOATS = torch.tensor([1.5, -3.0, 4.0])
 INTEGERS = torch.tensor([5, -7, 2])
 
 
+def test_sizes():
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            half = torch.nn.functional.max_pool1d(x, 2)
+            quarter = torch.nn.functional.max_pool1d(half, 2)
+            return torch.cat([torch.nn.functional.pad(quarter, (0, quarter.shape[2])) + half, half])
+
+    data = torch.arange(8, dtype=torch.float32).reshape(1, 1, 8)
+    program = torch.export.export(Model(), (data,), dynamic_shapes=({2: torch.export.Dim.AUTO},))
+    module = from_exported_program(program)
+    executable = relax.build(module, tvm.target.Target("llvm"))
+    (result,) = relax.VirtualMachine(executable, tvm.cpu())["main"](
+        tvm.runtime.tensor(data.numpy())
+    )
+    np.testing.assert_allclose(result.numpy(), Model()(data).numpy())
+
+
 def test_alpha():
     verify(lambda x, y: torch.add(x, y, alpha=2), FLOATS, FLOATS)
     verify(lambda x, y: torch.sub(x, y, alpha=3), INTEGERS, INTEGERS)
