@@ -150,7 +150,15 @@ def convert_power(node: Node) -> Expr:
     left, right = promoted(node, dtype, "self", "exponent")
     if "int" in dtype:
         return _integer_power(node, left, right)
+    known = node.argument("exponent")
+    if isinstance(known, int | float) and not isinstance(known, bool):
+        # In the function's text, where LLVM makes a product of a square.
+        return widely(node, dtype, partial(_power_of, float(known)), left)
     return widely(node, dtype, tirx.power, left, right)
+
+
+def _power_of(exponent: float, base: PrimExpr) -> PrimExpr:
+    return tirx.power(base, tirx.const(exponent, tvm_api.dtype_of(base)))
 
 
 _DOUBLINGS = 6

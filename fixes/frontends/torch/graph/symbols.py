@@ -32,14 +32,16 @@ def convert_float(node: Node) -> Any:
 def convert_arithmetic(node: Node) -> Any:
     """The sum, difference, product, quotient or negative of numbers of which some are symbolic.
 
-    It is left to TVM where all are integers, but the quotient, which is a float then too.
+    A quotient of integers is a float too.
     """
     values = _arguments(node)
     name = node.operator
+    if name != "truediv" and not any(map(_is_float, values)):
+        # Integers are numbers, expressions of TIR, or, for TVM's own entry, tensors.
+        whole = not any(map(operands.is_tensor, values))
+        return getattr(operator, name)(*values) if whole else node.converted()
     if all(isinstance(value, int | float) for value in values):
         return getattr(operator, name)(*values)
-    if name != "truediv" and not any(map(_is_float, values)):
-        return node.converted()
     return node.emit(_OPERATORS[name](*(_float(node, value) for value in values)))
 
 
@@ -58,7 +60,8 @@ def _arguments(node: Node) -> list[Any]:
 
 
 def _is_float(value: Any) -> bool:
-    return isinstance(value, float) or operands.is_tensor(value)
+    is_own = operands.is_tensor(value) and tvm_api.dtype_of(value) == _DTYPE
+    return isinstance(value, float) or is_own
 
 
 def _float(node: Node, value: Any) -> Expr:

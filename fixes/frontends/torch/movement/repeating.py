@@ -21,7 +21,7 @@ def convert_repeated(node: Node) -> Expr:
     name = "dims" if node.operator.startswith("tile") else "repeats"
     counts = list(node.argument(name))
     if all(isinstance(count, int) for count in counts):
-        return node.converted()
+        return node.emit(relax.op.tile(data, counts))
     have = tvm_api.shape_of(data)
     rank = max(len(counts), len(have))
     one = tvm_api.integer(1)
