@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.import_graph import imports_tvm
+from tests.prepared import starting
 from tests.without_tvm import sitecustomize
 
 _WORKERS = ("pool", "conformance")
@@ -18,6 +19,11 @@ _WITHOUT_TVM = Path(sitecustomize.__file__).parent
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--faults-full", action="store_true", help="every repetition of every fault, some with TVM"
+    )
+    parser.addoption(
+        "--real-processes",
+        action="store_true",
+        help="start each Python process anew, instead of forking one that has imported TVM",
     )
     parser.addoption(
         "--repros-full", action="store_true", help="the script of every entry of the corpus"
@@ -36,6 +42,8 @@ def pytest_configure(config: pytest.Config) -> None:
         folders = [str(_WITHOUT_TVM), os.environ.get("PYTHONPATH")]
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, folders))
         sitecustomize.refuse()
+    elif not config.getoption("--real-processes"):
+        config.add_cleanup(starting.install().close)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
