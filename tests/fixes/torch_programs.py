@@ -16,9 +16,12 @@ from relaxcheck import fixes
 from relaxcheck.fixes.frontends.torch.probing import outputs_of
 from relaxcheck.harness.native.link import linked
 from relaxcheck.harness.native.memory import USUAL, filled
+from tests.torch_exports import hasten
 
 TORCH = tuple(fix for fix in fixes.ALL if fix.name.startswith("torch_"))
 """The importer's fixes: PyTorch makes of one function calls of several others."""
+
+hasten()
 
 Array = NDArray[Any]
 Inputs = Sequence[torch.Tensor]

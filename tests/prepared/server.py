@@ -22,6 +22,7 @@ import msgspec
 from relaxcheck.harness import kinds
 from tests.prepared import starting
 from tests.prepared.request import LARGEST, MOST_DESCRIPTORS, Request
+from tests.torch_exports import hasten
 
 _SPARE = 512
 """A number above those of all file descriptors that a process has open."""
@@ -35,6 +36,7 @@ def main() -> None:
     gc.disable()
     for kind in kinds.every():
         kind.prepare()
+    hasten()
     gc.freeze()
     gc.enable()
     if threading.active_count() != 1:

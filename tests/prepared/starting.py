@@ -33,6 +33,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 _AT_THE_START = ("LD_", "PYTHON", "TVM_", "MALLOC_")
 """Beginnings of variables that count when a process starts, or imports: no fork has others."""
 _SEARCH = "PYTHONPATH"
+_IMPORTED = ("numpy", "onnx", "onnxruntime", "relaxcheck", "torch", "tvm")
 _ROOT = Path(__file__).resolve().parents[2]
 
 _fork_exec: Any = subprocess._fork_exec  # type: ignore[attr-defined]
@@ -73,7 +74,12 @@ class Forks:
         words = [os.fsdecode(word) for word in command]
         environment = _decoded(variables)
         module, script = _program(words)
-        if not (module or script) or _counting(environment) != self._started:
+        search = tuple(filter(None, environment.get(_SEARCH, "").split(os.pathsep)))
+        if (
+            not (module or script)
+            or _counting(environment) != self._started
+            or any(map(_elsewhere, search))
+        ):
             return int(
                 _fork_exec(command, executables, close, kept, folder, variables, *others)
             )
@@ -87,7 +93,7 @@ class Forks:
             descriptors=tuple(streams),
             module=module,
             script=os.path.abspath(os.path.join(folder or os.curdir, script)) if script else "",
-            search=tuple(filter(None, environment.get(_SEARCH, "").split(os.pathsep))),
+            search=search,
             new_session=bool(new_session),
             group=group,
         )
@@ -150,6 +156,11 @@ def _counting(variables: Mapping[str, str]) -> dict[str, str]:
         for name, value in variables.items()
         if name.startswith(_AT_THE_START) and name != _SEARCH
     }
+
+
+def _elsewhere(folder: str) -> bool:
+    """True if modules that are imported before the fork may be others in ``folder``."""
+    return folder not in sys.path and any(Path(folder, name).exists() for name in _IMPORTED)
 
 
 def _adopt(orphans: bool) -> None:

@@ -9,6 +9,10 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 
+from tests.torch_exports import hasten
+
+hasten()
+
 
 def perceptron(layers: int = 2) -> onnx.ModelProto:
     """A perceptron with a symbolic batch ``n``: ``Gemm`` and ``Tanh``, named by layer."""
