@@ -11,6 +11,7 @@ from typing import Any
 def hasten() -> None:
     """Have PyTorch do once in this process what it does for each program; again does nothing."""
     import torch._ops
+    import torch.export._trace  # The first export needs it: not in each process that is forked.
     from torch._export import utils
 
     # It asks for all operators of C++, once for each namespace: in these tests none is added.

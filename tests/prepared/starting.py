@@ -80,9 +80,7 @@ class Forks:
             or _counting(environment) != self._started
             or any(map(_elsewhere, search))
         ):
-            return int(
-                _fork_exec(command, executables, close, kept, folder, variables, *others)
-            )
+            return int(_fork_exec(command, executables, close, kept, folder, variables, *others))
         stdin, _, _, stdout, _, stderr, _, errors, _, new_session, group, *_ = others
         streams = {number: max(each, number) for number, each in enumerate((stdin, stdout, stderr))}
         streams |= {each: each for each in kept if each != errors}
