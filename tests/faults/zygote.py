@@ -16,6 +16,8 @@ from typing import Any
 
 from relaxcheck.generators.core.case import Valid
 from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.families import families
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.kind import Tracing
 from relaxcheck.harness.outcomes.outcome import Outcome
 from relaxcheck.harness.programs.kind import Programs
@@ -142,7 +144,8 @@ class Answered(Programs):
     """Programs that are answered at once."""
 
     def prepare(self) -> None:
-        pass
+        # Here, that not each worker makes them.
+        families(tuple(PIPELINES))
 
     def execute(
         self,

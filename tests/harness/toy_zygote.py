@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from relaxcheck.generators.core.axes import non_default, point_of
 from relaxcheck.generators.core.case import Valid
 from relaxcheck.generators.core.program import Case
-from relaxcheck.generators.families import family
+from relaxcheck.generators.families import families, family
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.kind import Tracing
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
@@ -38,7 +38,8 @@ class Judged(Programs):
     """Programs that no TVM is asked about."""
 
     def prepare(self) -> None:
-        pass
+        # Here, that not each worker makes them.
+        families(tuple(PIPELINES))
 
     def execute(
         self, case: Case, progress: object, *, plain: bool = False, tracing: Tracing | None = None

@@ -2,11 +2,13 @@
 
 It stays single-threaded and runs nothing itself. ``python -m tests.prepared.server DESCRIPTOR``
 answers each request on that socket with the number of a process that is then a child of whoever
-asked: its first parent has ended, and who asks adopts orphans meanwhile.
+asked: its first parent has ended, and who asks adopts orphans meanwhile. With modules as further
+arguments it imports these, and no TVM.
 """
 
 import fcntl
 import gc
+import importlib
 import os
 import runpy
 import signal
@@ -34,9 +36,15 @@ def main() -> None:
     """Serve on the socket whose file descriptor is the first argument, until it is closed."""
     # Memory that nobody collects in is shared.
     gc.disable()
-    for kind in kinds.every():
-        kind.prepare()
-    hasten()
+    modules = sys.argv[2:]
+    for module in modules:
+        importlib.import_module(module)
+    if modules:
+        kinds.families()
+    else:
+        for kind in kinds.every():
+            kind.prepare()
+        hasten()
     gc.freeze()
     gc.enable()
     if threading.active_count() != 1:

@@ -20,14 +20,16 @@ import msgspec
 from tests.prepared.request import Request
 
 COMMAND_LINE = "relaxcheck"
-MODULES = (
+WITH_TVM = (
     COMMAND_LINE,
     "relaxcheck.harness.models.child",
     "relaxcheck.harness.releases.patching",
     "relaxcheck.harness.releases.surveying",
     "relaxcheck.harness.workers.zygote",
 )
-"""The modules that run so. Others start as they do anywhere."""
+"""Modules that run so. Others start as they do anywhere."""
+WITHOUT_TVM = ("tests.harness.toy_zygote", "tests.harness.workers.hostile_zygote")
+"""Modules that run as forks of a second such process, which has imported these alone."""
 
 _PR_SET_CHILD_SUBREAPER = 36
 _AT_THE_START = ("LD_", "PYTHON", "TVM_", "MALLOC_")
@@ -47,18 +49,19 @@ def install(connection: socket.socket | None = None) -> "Forks":
 
 
 class Forks:
-    """Forks the server; without a ``connection`` to it, starts it at the first use."""
+    """Forks the servers: ``connection`` leads to the one with TVM. Starts them at their first use."""
 
     def __init__(self, connection: socket.socket | None) -> None:
-        self._connection = connection
+        self._connections = {} if connection is None else {True: connection}
+        """By whether the server has TVM."""
         self._lock = threading.Lock()
         self._started = _counting(os.environ)
 
     def close(self) -> None:
         """Start processes as anywhere again, and end the server."""
         subprocess._fork_exec = _fork_exec  # type: ignore[attr-defined]
-        if self._connection is not None:
-            self._connection.close()
+        for connection in self._connections.values():
+            connection.close()
 
     def fork_exec(
         self,
@@ -98,15 +101,17 @@ class Forks:
         return self._fork(request, tuple(streams.values()))
 
     def _fork(self, request: Request, descriptors: Sequence[int]) -> int:
+        with_tvm = request.module not in WITHOUT_TVM
         with self._lock:
-            if self._connection is None:
-                self._connection = _server()
+            if with_tvm not in self._connections:
+                self._connections[with_tvm] = _server(() if with_tvm else WITHOUT_TVM)
+            connection = self._connections[with_tvm]
             # The process is an orphan at first. In between no other is adopted: it would stay.
             _adopt(True)
             try:
                 message = msgspec.json.encode(request)
-                socket.send_fds(self._connection, [message], list(descriptors))
-                answer = self._connection.recv(20)
+                socket.send_fds(connection, [message], list(descriptors))
+                answer = connection.recv(20)
             finally:
                 _adopt(False)
         if not answer:
@@ -114,13 +119,14 @@ class Forks:
         return int(answer)
 
 
-def _server() -> socket.socket:
+def _server(modules: Sequence[str]) -> socket.socket:
+    """Start the server that has imported ``modules``, or TVM if there are none."""
     from relaxcheck.harness.native.memory import WITHOUT_CACHE
     from relaxcheck.harness.releases.environment import single_threaded
 
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     subprocess.Popen(
-        [sys.executable, "-m", "tests.prepared.server", str(theirs.fileno())],
+        [sys.executable, "-m", "tests.prepared.server", str(theirs.fileno()), *modules],
         env=single_threaded() | WITHOUT_CACHE | {_SEARCH: os.pathsep.join([str(_ROOT), *sys.path])},
         pass_fds=[theirs.fileno()],
         stdin=subprocess.DEVNULL,
@@ -136,7 +142,7 @@ def _program(words: Sequence[str]) -> tuple[str, str]:
     if len(words) < 2 or words[0] != sys.executable:
         return "", ""
     if words[1] == "-m":
-        return words[2] if words[2] in MODULES else "", ""
+        return words[2] if words[2] in (*WITH_TVM, *WITHOUT_TVM) else "", ""
     return "", words[1] if words[1].endswith(".py") else ""
 
 
