@@ -77,11 +77,13 @@ class Forks:
         words = [os.fsdecode(word) for word in command]
         environment = _decoded(variables)
         module, script = _program(words)
+        place = os.path.abspath(folder or os.curdir)
+        script = script and os.path.join(place, script)
         search = tuple(filter(None, environment.get(_SEARCH, "").split(os.pathsep)))
         if (
             not (module or script)
             or _counting(environment) != self._started
-            or any(map(_elsewhere, search))
+            or any(map(_elsewhere, (os.path.dirname(script) or place, *search)))
         ):
             return int(_fork_exec(command, executables, close, kept, folder, variables, *others))
         stdin, _, _, stdout, _, stderr, _, errors, _, new_session, group, *_ = others
@@ -89,11 +91,11 @@ class Forks:
         streams |= {each: each for each in kept if each != errors}
         request = Request(
             arguments=tuple(words[3 if module else 2 :]),
-            folder=os.path.abspath(folder or os.curdir),
+            folder=place,
             environment=environment,
             descriptors=tuple(streams),
             module=module,
-            script=os.path.abspath(os.path.join(folder or os.curdir, script)) if script else "",
+            script=script,
             search=search,
             new_session=bool(new_session),
             group=group,
