@@ -50,7 +50,7 @@ test: $(READY_DEV)
 	$(PYTEST) -m "not slow" --hypothesis-profile ci --grid small --max-examples 8 $(ARGS)
 
 test-all: $(READY_DEV)
-	$(PYTEST) $(ARGS)
+	$(PYTEST) --real-processes $(ARGS)
 
 test-fast: $(READY_DEV)
 	$(PYTEST) -m "not tvm and not slow" $(ARGS)

@@ -9,7 +9,7 @@ import pytest
 FEW = 4
 """A test with no more combinations than this keeps all of them."""
 
-_KEPT = 8
+_KEPT = 16
 """One combination in so many is kept. A hash chooses: a stride would keep the same value of an axis
 whose length it divides."""
 

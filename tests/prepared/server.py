@@ -10,6 +10,7 @@ import fcntl
 import gc
 import importlib
 import os
+import pkgutil
 import runpy
 import signal
 import socket
@@ -21,6 +22,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from relaxcheck import cli
 from relaxcheck.harness import kinds
 from tests.prepared import starting
 from tests.prepared.request import LARGEST, MOST_DESCRIPTORS, Request
@@ -39,12 +41,13 @@ def main() -> None:
     modules = sys.argv[2:]
     for module in modules:
         importlib.import_module(module)
-    if modules:
-        kinds.families()
-    else:
+    if not modules:
         for kind in kinds.every():
             kind.prepare()
+        for command in pkgutil.walk_packages(cli.__path__, f"{cli.__name__}."):
+            importlib.import_module(command.name)
         hasten()
+    kinds.families()
     gc.freeze()
     gc.enable()
     if threading.active_count() != 1:

@@ -36,6 +36,7 @@ _AT_THE_START = ("LD_", "PYTHON", "TVM_", "MALLOC_")
 """Beginnings of variables that count when a process starts, or imports: no fork has others."""
 _SEARCH = "PYTHONPATH"
 _IMPORTED = ("numpy", "onnx", "onnxruntime", "relaxcheck", "torch", "tvm")
+"""Modules that are there before the process begins."""
 _ROOT = Path(__file__).resolve().parents[2]
 
 _fork_exec: Any = subprocess._fork_exec  # type: ignore[attr-defined]
@@ -49,7 +50,10 @@ def install(connection: socket.socket | None = None) -> "Forks":
 
 
 class Forks:
-    """Forks the servers: ``connection`` leads to the one with TVM. Starts them at their first use."""
+    """Forks the servers, and starts them at their first use.
+
+    A ``connection`` leads to the one with TVM, if that has started.
+    """
 
     def __init__(self, connection: socket.socket | None) -> None:
         self._connections = {} if connection is None else {True: connection}
@@ -166,7 +170,9 @@ def _counting(variables: Mapping[str, str]) -> dict[str, str]:
 
 def _elsewhere(folder: str) -> bool:
     """True if modules that are imported before the fork may be others in ``folder``."""
-    return folder not in sys.path and any(Path(folder, name).exists() for name in _IMPORTED)
+    return folder not in sys.path and any(
+        Path(folder, file).exists() for name in _IMPORTED for file in (name, f"{name}.py")
+    )
 
 
 def _adopt(orphans: bool) -> None:
