@@ -6,6 +6,8 @@ asked: its first parent has ended, and who asks adopts orphans meanwhile. With m
 arguments it imports these, and no TVM.
 """
 
+import atexit
+import contextlib
 import fcntl
 import gc
 import importlib
@@ -124,12 +126,34 @@ def _run(request: Request, descriptors: Sequence[int]) -> None:
     first = os.path.dirname(request.script) if request.script else request.folder
     sys.path[:] = [first, *request.search, *sys.path[1:]]
     sys.argv[:] = [request.script, *request.arguments]
-    if request.script:
-        runpy.run_path(request.script, run_name="__main__")
-    else:
-        # It runs as a module of its own, whoever has imported it.
-        sys.modules.pop(request.module, None)
-        runpy.run_module(request.module, run_name="__main__", alter_sys=True)
+    code = _code(request)
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    with contextlib.suppress(BrokenPipeError):
+        sys.stdout.flush()
+        # To unload TVM, PyTorch and ONNX Runtime takes a third of a second.
+        os._exit(code)
+    sys.exit(code)
+
+
+def _code(request: Request) -> int:
+    """Run what ``request`` asks for; returns the exit code, as the interpreter would have it."""
+    try:
+        if request.script:
+            runpy.run_path(request.script, run_name="__main__")
+        else:
+            # It runs as a module of its own, whoever has imported it.
+            sys.modules.pop(request.module, None)
+            runpy.run_module(request.module, run_name="__main__", alter_sys=True)
+    except SystemExit as error:
+        if error.code is None or isinstance(error.code, int):
+            return (error.code or 0) & 0xFF
+        print(error.code, file=sys.stderr)
+        return 1
+    except Exception:
+        sys.excepthook(*sys.exc_info())
+        return 1
+    return 0
 
 
 def _take(descriptors: Sequence[int], numbers: Sequence[int]) -> None:
