@@ -25,7 +25,8 @@ Array = NDArray[Any]
 
 
 def _triangle(distance: Array) -> Array:
-    return np.maximum(1 - np.abs(distance), 0)
+    weights: Array = np.maximum(1 - np.abs(distance), 0)
+    return weights
 
 
 def _cubic(distance: Array) -> Array:
@@ -33,7 +34,8 @@ def _cubic(distance: Array) -> Array:
     x = np.abs(distance)
     inner = (1.5 * x - 2.5) * x * x + 1
     outer = ((-0.5 * x + 2.5) * x - 4) * x + 2
-    return np.where(x < 1, inner, np.where(x < 2, outer, 0))
+    weights: Array = np.where(x < 1, inner, np.where(x < 2, outer, 0))
+    return weights
 
 
 _KERNELS: dict[str, tuple[Callable[[Array], Array], int]] = {
