@@ -26,8 +26,12 @@ WITH_TVM = (
     "relaxcheck.harness.releases.patching",
     "relaxcheck.harness.releases.surveying",
     "relaxcheck.harness.workers.zygote",
+    "tests.harness.triage.bisection.wrong_pass_zygote",
+    "tests.measure.quality.control.zygote",
+    "tests.measure.quality.onnx.zygote",
 )
-"""Modules that run so. Others start as they do anywhere."""
+"""Modules that run so, none of which has to come before the imports. Others
+start as they do anywhere."""
 WITHOUT_TVM = ("tests.harness.toy_zygote", "tests.harness.workers.hostile_zygote")
 """Modules that run as forks of a second such process, which has imported these alone."""
 
