@@ -20,7 +20,7 @@ from relaxcheck.harness.releases.environment import single_threaded
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.harness.workers.pool import Pool
 from tests.measure.bench.spent import Spent, total
-from tests.measure.bench.subjects import CHEAP, FAMILIES, MODELS
+from tests.measure.bench.subjects import CHEAP, EXPORTED, FAMILIES, MODELS
 
 _TICK = os.sysconf("SC_CLK_TCK")
 
@@ -91,7 +91,12 @@ class Engine:
 
     def __call__(self, cases: Sequence[AnyCase]) -> Spent:
         plan = _Redrawn(
-            (*FAMILIES, *CHEAP, *MODELS), 0, float("inf"), (True,), len(cases), drawn=tuple(cases)
+            (*FAMILIES, *CHEAP, *MODELS, *EXPORTED),
+            0,
+            float("inf"),
+            (True,),
+            len(cases),
+            drawn=tuple(cases),
         )
         with tempfile.TemporaryDirectory() as folder, Journal(Path(folder)) as journal:
             began, wall = _cpu(), time.monotonic()

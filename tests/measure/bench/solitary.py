@@ -31,6 +31,7 @@ from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.emission.programs import emit
 from relaxcheck.generators.onnx.case import OnnxCase
+from relaxcheck.generators.torch.case import TorchCase
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.kinds import decode, of
 from relaxcheck.harness.programs.compile import STEPS
@@ -38,7 +39,7 @@ from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.oracles.answer import Unsupported
 from relaxcheck.oracles.independent import ORACLES
 from relaxcheck.oracles.onnxruntime import graph as onnx_graph
-from tests.measure.bench import models
+from tests.measure.bench import models, torch_programs
 from tests.measure.bench.spent import Spent, total
 
 TOLERANCE = 1e-2
@@ -93,6 +94,8 @@ def naively(cases: Sequence[AnyCase]) -> Spent:
 def _naive(case: AnyCase) -> Spent:
     if isinstance(case, OnnxCase):
         return models.naive(case, TOLERANCE)
+    if isinstance(case, TorchCase):
+        return torch_programs.naive(case, TOLERANCE)
     assert isinstance(case, Case)
     return naive(case)
 

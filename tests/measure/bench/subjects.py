@@ -12,6 +12,8 @@ from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.families import family
 from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.generators.onnx.family import families as models
+from relaxcheck.generators.torch.case import EXPORT, TorchCase
+from relaxcheck.generators.torch.families import families as programs
 from relaxcheck.harness.campaign.drawing import stream
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 
@@ -40,6 +42,8 @@ CHEAP = tuple(family(name, tuple(PIPELINES)) for name in (*_SIMPLE, *_LONGER))
 """Families that cost less, as most do."""
 MODELS = models(tuple(PIPELINES))
 """The families of ONNX models of one node."""
+EXPORTED = programs(tuple(PIPELINES))
+"""The families of PyTorch programs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,15 @@ SUBJECTS = (
         rate=25,
         passing=True,
     ),
+    # Those that pass were exported when they were chosen, and are kept.
+    Subject(
+        "PyTorch programs, exported before",
+        lambda case: isinstance(case, TorchCase) and case.importing.door == EXPORT,
+        None,
+        EXPORTED,
+        rate=15,
+        passing=True,
+    ),
 )
 
 
@@ -115,5 +128,5 @@ def chunks(cases: Sequence[AnyCase], size: int) -> Iterator[Sequence[AnyCase]]:
 def _all(families: Sequence[Family], seed: int) -> Iterator[AnyCase]:
     # With the fixes, so that nearly all go the whole way.
     for case in stream(families, seed):
-        assert isinstance(case, Case | OnnxCase)
+        assert isinstance(case, Case | OnnxCase | TorchCase)
         yield msgspec.structs.replace(case, fixes=True)
