@@ -15,6 +15,7 @@ import msgspec
 
 from relaxcheck.generators.core.case import AnyCase
 from relaxcheck.harness.campaign.campaign import Campaign, Plan
+from relaxcheck.harness.campaign.drawing import RuledOut
 from relaxcheck.harness.journal.journal import DRAWN, Journal
 from relaxcheck.harness.releases.environment import single_threaded
 from relaxcheck.harness.workers.jobs import Limits
@@ -68,7 +69,7 @@ class _Redrawn(Plan):
 
     drawn: tuple[AnyCase, ...] = field(default=())
 
-    def cases(self) -> Iterator[AnyCase]:
+    def cases(self, ruled_out: RuledOut = lambda family, cell, other: None) -> Iterator[AnyCase]:
         return iter(self.drawn)
 
 
