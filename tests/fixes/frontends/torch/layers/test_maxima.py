@@ -21,7 +21,7 @@ PROGRAMS: whole.Programs = {
             lambda x: functional.max_pool2d(x, 2, return_indices=True), floats(1, 2, 4, 4)
         ),
         "no stride": programs(
-            lambda x: torch.ops.aten.max_pool2d.default(x, [2, 2], []), floats(1, 2, 4, 4)
+            lambda x: torch.ops.aten.max_pool2d.default(x, [2, 2], [], [1, 1]), floats(1, 2, 4, 4)
         ),
     }
 }

@@ -1,7 +1,6 @@
 """Padding in all modes, of any axes and dtypes, agrees with PyTorch."""
 
 from collections.abc import Iterator
-from functools import partial
 
 import pytest
 import torch
@@ -10,14 +9,18 @@ from torch.nn.functional import pad
 from relaxcheck.fixes.framework import installation
 from relaxcheck.fixes.frontends.torch.layers.padding import FIX
 from tests.fixes import whole_programs as whole
-from tests.fixes.torch_programs import TORCH, check, floats, integers
+from tests.fixes.torch_programs import TORCH, check, floats, integers, programs
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
+ATEN = torch.ops.aten
+
 PROGRAMS: whole.Programs = {
     FIX.name: {
-        "reflection": (partial(check, lambda x: pad(x, (1, 2), "reflect"), floats(1, 2, 3)),),
-        "volumes": (partial(check, lambda x: pad(x, [1] * 6, "replicate"), floats(1, 2, 2, 2, 3)),),
+        "reflection": programs(lambda x: ATEN.reflection_pad1d.default(x, (1, 2)), floats(1, 2, 3)),
+        "volumes": programs(
+            lambda x: ATEN.replication_pad3d.default(x, [1] * 6), floats(1, 2, 2, 2, 3)
+        ),
     }
 }
 
