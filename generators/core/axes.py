@@ -120,6 +120,15 @@ class Family(Protocol):
         """For each way to make a program invalid, such cases, with what an error must name."""
 
 
+class Structured:
+    """Base of families whose seed decides the structure of a program, besides its values.
+
+    Their pairs of cells say little of how many programs they have: a campaign gives them a share.
+    """
+
+    __slots__ = ()
+
+
 class ProgramFamily(Family, Protocol):
     """A family whose cases are programs."""
 

@@ -11,7 +11,7 @@ from statistics import median_low
 from hypothesis import strategies as st
 from hypothesis.configuration import set_hypothesis_home_dir
 
-from relaxcheck.generators.core.axes import Family, cases
+from relaxcheck.generators.core.axes import Family, Structured, cases
 from relaxcheck.generators.core.case import AnyCase
 from relaxcheck.generators.core.sampling import draw
 from relaxcheck.generators.core.steering import Steering
@@ -97,16 +97,27 @@ def stream(
                     yield next(own_invalid)
 
 
+_SHARE = 8
+"""Families of random programs get one case of so many, at least."""
+
+
 def turns_of(families: Sequence[Family]) -> tuple[int, ...]:
     """Cases of each family in a round: its pairs of cells, in multiples of the median family's.
 
     Ninety operators have one family each. With one turn each, the few with many axes, where most
     combinations lie and where faults hide longest, would get one case in twenty; in proportion to
-    the pairs they get one in three, and every operator is still drawn in every round.
+    the pairs they get one in three, and every operator is still drawn in every round. Families of
+    random programs (``Structured``) share at least one case in eight.
     """
     pairs = [_pairs(family) for family in families]
     usual = median_low(pairs)
-    return tuple(max(1, round(count / max(usual, 1))) for count in pairs)
+    turns = [max(1, round(count / max(usual, 1))) for count in pairs]
+    structured = [isinstance(family, Structured) for family in families]
+    others = sum(count for count, own in zip(turns, structured, strict=True) if not own)
+    least = round(others / (_SHARE - 1) / max(sum(structured), 1))
+    return tuple(
+        max(count, least) if own else count for count, own in zip(turns, structured, strict=True)
+    )
 
 
 def _pairs(family: Family) -> int:

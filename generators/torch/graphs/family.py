@@ -7,7 +7,7 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from relaxcheck.generators.core.axes import Axis, Point
+from relaxcheck.generators.core.axes import Axis, Point, Structured
 from relaxcheck.generators.core.case import AnyCase
 from relaxcheck.generators.core.program import USUAL_REGIMES
 from relaxcheck.generators.torch.case import TorchCase
@@ -27,7 +27,7 @@ Make = Callable[[Drafting, Point, Random], None]
 
 
 @dataclass(frozen=True)
-class Drafted:
+class Drafted(Structured):
     """The family ``name``, with axes of its ``own``, compiled by ``pipelines``."""
 
     name: str

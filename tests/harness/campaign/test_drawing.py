@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from relaxcheck.generators.core.axes import SEEDS, Axis, Point, point_of
+from relaxcheck.generators.core.axes import SEEDS, Axis, Point, Structured, point_of
 from relaxcheck.generators.core.case import Valid
 from relaxcheck.generators.core.covering import complete_with
 from relaxcheck.generators.core.pairs import Pairs
 from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.core.sampling import draw
 from relaxcheck.generators.families import families
+from relaxcheck.generators.torch.families import families as torch_families
 from relaxcheck.harness.campaign.drawing import WHOLE, Shard, stream, turns_of
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 
@@ -92,6 +93,19 @@ def test_families_of_many_pairs_have_more_turns_and_each_has_one() -> None:
     assert min(TURNS.values()) == 1
     assert TURNS["conv3d_transpose"] > TURNS["attention"]
     assert turns_of(FAMILIES[:1]) == (1,)
+
+
+def test_families_of_random_programs_have_a_share_of_every_round() -> None:
+    every = torch_families(("build",))
+    turns = dict(zip((family.name for family in every), turns_of(every), strict=True))
+    random = [family.name for family in every if isinstance(family, Structured)]
+    assert len(random) == 5
+    share = sum(turns[name] for name in random) / sum(turns.values())
+    assert 0.12 < share < 0.13
+    assert len({turns[name] for name in random}) == 1
+    # Alone they need no more than others.
+    alone = [family for family in every if isinstance(family, Structured)]
+    assert max(turns_of(alone)) < 5
 
 
 def test_a_case_drawn_alone_is_the_first_of_those_drawn_together() -> None:

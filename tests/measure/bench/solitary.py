@@ -39,7 +39,7 @@ from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.oracles.answer import Unsupported
 from relaxcheck.oracles.independent import ORACLES
 from relaxcheck.oracles.onnxruntime import graph as onnx_graph
-from tests.measure.bench import models, torch_programs
+from tests.measure.bench.importers import models, torch_programs
 from tests.measure.bench.spent import Spent, total
 
 TOLERANCE = 1e-2
