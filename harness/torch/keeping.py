@@ -17,6 +17,7 @@ import msgspec
 import sympy
 import torch
 from torch.export import ExportedProgram
+from torch.fx.passes.shape_prop import _extract_tensor_metadata
 from torch.utils._pytree import tree_leaves
 from torch.utils._sympy.numbers import int_oo
 from torch.utils._sympy.value_ranges import ValueRanges
@@ -213,6 +214,12 @@ def read(content: bytes) -> ExportedProgram:
     for node in reversed(list(graph.nodes)):
         if node.name not in own and node.op == "call_function" and not node.users:
             graph.erase_node(node)
+    for node in graph.nodes:
+        value = node.meta.get("val")
+        if isinstance(value, torch.Tensor):
+            # The file leaves it out, and TVM up to 0.26 takes shapes of inputs from it.
+            meta = _extract_tensor_metadata(value, include_contiguity=False)
+            node.meta.setdefault("tensor_meta", meta)
     if tuple(node.name for node in graph.nodes) != beside.names:
         raise ValueError("other nodes than were saved")
     known = {str(symbol) for symbol in program.range_constraints}

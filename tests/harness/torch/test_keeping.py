@@ -37,6 +37,18 @@ def test_what_is_read_is_what_was_written(tmp_path: Path, decomposed: bool) -> N
             assert torch.equal(read.state_dict[name], value)
 
 
+def test_what_is_read_has_the_shapes_that_tvm_reads() -> None:
+    """TVM up to 0.26 takes shapes of inputs from ``tensor_meta``, which PyTorch's file lacks."""
+    made = export_alone(chain())
+    assert isinstance(made, ExportedProgram)
+    read = keeping.read(keeping.written(made))
+    places = [node for node in read.graph.nodes if node.op == "placeholder"]
+    assert places
+    for node in places:
+        assert node.meta["tensor_meta"].shape == node.meta["val"].shape
+        assert node.meta["tensor_meta"].dtype == node.meta["val"].dtype
+
+
 def test_control_flow_is_exported_every_time(tmp_path: Path) -> None:
     kept, case = Kept(tmp_path), branching()
     kept.write(case, export_alone(case))
