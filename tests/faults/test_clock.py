@@ -80,6 +80,7 @@ def test_a_campaign_does_not_mind(
     assert summary(folder) == undisturbed
 
 
+@pytest.mark.slow
 def test_a_deadline_is_kept(campaigns: Campaigns, jumping: str, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     ended = campaigns.run(

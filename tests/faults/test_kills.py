@@ -144,6 +144,7 @@ def test_a_worker_that_is_killed_costs_no_verdict(
     assert re.search(r"killed from outside \((its case|their cases) ran again\)", out)
 
 
+@pytest.mark.slow
 def test_the_workers_parent_that_is_killed_is_started_again(
     campaigns: Campaigns, undisturbed: Summary, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

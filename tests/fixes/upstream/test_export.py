@@ -94,6 +94,7 @@ def test_a_patch_goes_on_alone(plain: Path, name: str) -> None:
     assert [line for line in added if re.search(r"\bfixes\b|relaxcheck", line)] == []
 
 
+@pytest.mark.slow
 def test_new_files_have_the_licence_and_nothing_unused() -> None:
     result = change(tuple(NAMES))
     for file in set(result.files) - set(result.originals):

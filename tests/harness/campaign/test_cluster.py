@@ -46,6 +46,7 @@ def begun(cluster: Any) -> Any:
     raise AssertionError("no shard began")
 
 
+@pytest.mark.slow
 @pytest.mark.tvm
 def test_a_shard_whose_worker_is_killed_runs_again(cluster: Any, tmp_path: Path) -> None:
     out = tmp_path / "out"

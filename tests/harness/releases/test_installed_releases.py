@@ -37,6 +37,7 @@ def test_an_entry_that_differs_is_bisected_as_declared(entry: Entry) -> None:
     assert (result.first_bad is None) == (failing[0] == by_age(declared)[0])
 
 
+@pytest.mark.slow
 @installed
 @pytest.mark.parametrize("gap", GAPS, ids=lambda gap: gap.name)
 def test_a_gap_of_some_releases_is_bisected_to_them(gap: ExpectedFailure) -> None:

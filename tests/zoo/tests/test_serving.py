@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.zoo import serving
+from tests.zoo import children, serving
 from tests.zoo.records import FIXES, OFF, ON, Result, Trial, Verdict
 from tests.zoo.serving import Request, answered
 
@@ -55,6 +55,7 @@ def test_death_is_a_verdict_of_one_state(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_hang_is_a_verdict_of_one_state(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serving, "tried", _hangs_off)
+    monkeypatch.setattr(children, "_PATIENCE", 2)
     off, on = answered(_request(0.5), "0.27")
     assert (off.fixes, off.verdict) == (OFF, Verdict.TIMEOUT)
     assert (on.fixes, on.verdict) == (ON, Verdict.RIGHT)

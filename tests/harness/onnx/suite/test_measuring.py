@@ -33,6 +33,7 @@ def test_results_come_in_the_order_of_the_tests_with_the_claims() -> None:
     assert "Adam" not in found.claims
 
 
+@pytest.mark.slow
 @pytest.mark.tvm
 def test_initializers_are_constants_at_import() -> None:
     job = Job(fixes=False, patterns=("test_cumsum_1d",))

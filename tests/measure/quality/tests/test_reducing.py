@@ -10,6 +10,7 @@ from tests.measure.quality import reducing
 from tests.measure.quality.reducing import Simplest, attributes_off, largest
 
 
+@pytest.mark.slow
 @pytest.mark.tvm
 def test_the_first_failure_of_a_plant_is_reduced() -> None:
     smallest = reducing.simplest("conv-bails-for-one-dilation")

@@ -39,6 +39,7 @@ def both_ways(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.tvm
 @pytest.mark.parametrize("way", steering.WAYS)
 def test_hunts_are_made_and_kept(
