@@ -1,15 +1,16 @@
 """Clip, Min, Max, Sum and Mean of ONNX: limits of every kind, NaN, and broadcasting of symbols."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from tvm import relax
+from tvm import relax, tirx
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix
 from relaxcheck.fixes.framework.patch import NewFile
+from relaxcheck.fixes.frontends.onnx.computing import broadcast, computed, filled
 from relaxcheck.fixes.frontends.onnx.converting import Convert, Node, patch, rebindings
 from relaxcheck.fixes.frontends.onnx.elementwise.numbers import (
     cast,
@@ -20,7 +21,7 @@ from relaxcheck.fixes.frontends.onnx.elementwise.numbers import (
     wide,
 )
 from relaxcheck.fixes.frontends.onnx.probing import fails, node_model
-from relaxcheck.fixes.tvm_api import Expr
+from relaxcheck.fixes.tvm_api import Expr, PrimExpr, Tensor
 from relaxcheck.fixes.tvm_api import functions as tvm_api_functions
 
 UPSTREAM = NewFile(
@@ -46,10 +47,27 @@ def _clip(node: Node) -> Expr:
     else:
         least, most = (_scalar(node, index) for index in (1, 2))
     if least is not None:
-        x = node.emit(relax.op.where(relax.op.less(x, least), least, x))
+        x = _limited(node, x, least, is_least=True)
     if most is not None:
-        x = node.emit(relax.op.where(relax.op.greater(x, most), most, x))
+        x = _limited(node, x, most, is_least=False)
     return x
+
+
+def _limited(node: Node, x: Expr, limit: Expr, *, is_least: bool) -> Expr:
+    """``x``, or ``limit`` where ``x`` is beyond it."""
+    if not (tvm_api.has_shape(x) and tvm_api.has_shape(limit)):
+        beyond = relax.op.less(x, limit) if is_least else relax.op.greater(x, limit)
+        return node.emit(relax.op.where(beyond, limit, x))
+
+    def compute(source: Tensor, bound: Tensor) -> Tensor:
+        def chosen(at: Sequence[PrimExpr]) -> PrimExpr:
+            element, end = source[tuple(at)], broadcast(bound, at)
+            # A select is computed for several elements at once, as a branch is not.
+            return tirx.Select(element < end if is_least else element > end, end, element)
+
+        return filled(source.shape, chosen, "limited")
+
+    return computed(node, compute, x, limit)
 
 
 def _attribute(node: Node, name: str, default: float, dtype: str) -> Expr:
