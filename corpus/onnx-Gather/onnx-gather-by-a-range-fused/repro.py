@@ -16,7 +16,7 @@ from tvm.relax.frontend.onnx import from_onnx
 
 graph = helper.make_graph(
     [
-        helper.make_node('Shape', ['x'], ['s'], start=0, end=1),
+        helper.make_node('Shape', ['x'], ['s'], end=1, start=0),
         helper.make_node('Squeeze', ['s'], ['q']),
         helper.make_node('Range', ['zero', 'q', 'one'], ['r']),
         helper.make_node('Mul', ['r', 'four'], ['m']),

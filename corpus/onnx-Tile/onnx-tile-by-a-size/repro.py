@@ -16,7 +16,7 @@ from tvm.relax.frontend.onnx import from_onnx
 
 graph = helper.make_graph(
     [
-        helper.make_node('Shape', ['x'], ['s'], start=0, end=1),
+        helper.make_node('Shape', ['x'], ['s'], end=1, start=0),
         helper.make_node('Concat', ['s', 'once'], ['c'], axis=0),
         helper.make_node('Tile', ['w', 'c'], ['y']),
     ],
