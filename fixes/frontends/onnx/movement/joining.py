@@ -40,7 +40,7 @@ def _loses_shape() -> bool:
     from onnx import helper
 
     data = np.array([[1, 2]], np.float32)
-    shapes: dict[str, tuple[int | str, ...]] = {"x": ("n", 2), "y": ("m", 2)}
+    shapes: dict[str, list[int | str]] = {"x": ["n", 2], "y": ["m", 2]}
     model = node_model("Concat", {"x": data, "y": data}, 13, shapes=shapes, axis=1)
     model.graph.node[0].output[0] = "joined"
     model.graph.node.append(helper.make_node("Softsign", ["joined"], ["output_0"]))
