@@ -77,6 +77,8 @@ def test_the_line_that_logs_the_reason_is_kept(tmp_path: Path) -> None:
 WITHOUT_A_WORD = (
     "broadcast-symbols",
     "broadcast-to-value",
+    "onnx-concat-sizes-not-proved",
+    "onnx-range-of-a-size",
     "reshape-to-sizes-in-a-tensor",
     "shape-of-broadcast",
     "slice-of-values-unlowered",

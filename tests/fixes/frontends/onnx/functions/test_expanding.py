@@ -138,3 +138,5 @@ PROGRAMS: whole.Programs = {
         "Celu": (partial(computes, "Celu", 12, [np.array([2], "f4")], np.array([2], "f4")),),
     }
 }
+
+CURES: whole.Cures = {"onnx-celu": (("onnx_functions", "Celu"),)}

@@ -132,3 +132,13 @@ PROGRAMS: whole.Programs = {
         "EyeLike of another dtype": (whole.upstream("onnx_expand", "eye_like_of_another_dtype"),),
     },
 }
+
+CURES: whole.Cures = dict.fromkeys(
+    (
+        "onnx-expand-symbolic-by-numbers",
+        "onnx-gather-by-a-range-fused",
+        "onnx-range-of-a-size",
+        "onnx-tile-by-a-size",
+    ),
+    (("onnx_expand", "Expand at run time"),),
+)

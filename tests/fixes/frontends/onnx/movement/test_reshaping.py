@@ -140,3 +140,5 @@ PROGRAMS: whole.Programs = {
         "Flatten of no elements": (whole.upstream("onnx_reshape", "flatten_without_elements"),),
     },
 }
+
+CURES: whole.Cures = {"onnx-reshape-of-a-size": (("onnx_reshape", "Reshape at run time"),)}
