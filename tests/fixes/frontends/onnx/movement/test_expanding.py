@@ -133,12 +133,11 @@ PROGRAMS: whole.Programs = {
     },
 }
 
-CURES: whole.Cures = dict.fromkeys(
-    (
-        "onnx-expand-symbolic-by-numbers",
-        "onnx-gather-by-a-range-fused",
-        "onnx-range-of-a-size",
-        "onnx-tile-by-a-size",
-    ),
-    (("onnx_expand", "Expand at run time"),),
+CURED_BY_EXPAND = (
+    "onnx-expand-symbolic-by-numbers",
+    "onnx-gather-by-a-range-fused",
+    "onnx-range-of-a-size",
+    "onnx-tile-by-a-size",
 )
+
+CURES: whole.Cures = dict.fromkeys(CURED_BY_EXPAND, (("onnx_expand", "Expand at run time"),))
