@@ -7,7 +7,7 @@ from math import prod
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.core.fills.kinds import Literal
 from relaxcheck.generators.torch.case import TorchCase
-from relaxcheck.generators.torch.program import Branch, Layer, Many, Named
+from relaxcheck.generators.torch.program import Branch, Layer, Many, Named, Node
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.torch.walk import nodes_of
 
@@ -64,23 +64,42 @@ def _check_names(case: TorchCase) -> None:
                 raise CaseError(f"target {node.target!r} is no path")
             if node.target not in program.layers:
                 targets.function(node.target)
+            _check_keywords(node)
             for argument in _arguments((*node.args, *node.keywords.values())):
                 match argument:
                     case Named(name=name):
                         targets.thing(name)
                     case Layer(kind=kind):
                         targets.layer(kind)
+                        _check_keywords(argument)
+                    case Branch(inputs=inputs):
+                        _check_inputs(inputs)
         for layer in program.layers.values():
+            _check_keywords(layer)
             for argument in _arguments((*layer.args, *layer.keywords.values())):
                 match argument:
                     case Named(name=name):
                         targets.thing(name)
                     case Layer(kind=kind):
                         targets.layer(kind)
+                        _check_keywords(argument)
                     case Branch():
                         raise CaseError("a layer takes no branch")
     except targets.UnknownTarget as error:
         raise CaseError(str(error)) from error
+
+
+def _check_keywords(called: Node | Layer) -> None:
+    # Scripts write them as they are.
+    for name in called.keywords:
+        if not _NAME.fullmatch(name):
+            raise CaseError(f"{name!r} is no name of an argument")
+
+
+def _check_inputs(names: tuple[str, ...]) -> None:
+    for name in names:
+        if not _NAME.fullmatch(name) or names.count(name) > 1:
+            raise CaseError(f"{name!r} is no name of a branch's input, or that of two")
 
 
 def _is_taken(name: str) -> bool:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from relaxcheck.generators.core.case import CaseError, encode
 from relaxcheck.generators.core.fills.kinds import Literal
 from relaxcheck.generators.torch.case import TorchCase
-from relaxcheck.generators.torch.program import Layer, Many, Named, Ref
+from relaxcheck.generators.torch.program import COND, Branch, Layer, Many, Named, Node, Ref
 from relaxcheck.harness import kinds
 from relaxcheck.harness.torch.wellformed import DEEPEST, check
 from tests.harness.torch.programs import chain, holding, of
@@ -31,9 +31,29 @@ def nested(depth: int) -> Many:
     return Many((nested(depth - 1) if depth else 1,))
 
 
+def with_keyword(name: str) -> TorchCase:
+    case = of("torch.relu")
+    node = replace(case.program.nodes[0], keywords={name: 1})
+    return replace(case, program=replace(case.program, nodes=(node,)))
+
+
+def with_branch(*inputs: str) -> TorchCase:
+    branch = Branch(inputs, (Node("torch.neg", (Ref(inputs[0]),), outputs=("r",)),), ("r",))
+    return of(COND, branch, branch, Ref("x"))
+
+
+CODE = "a, b=print(1)"
+"""A name that would run in a script that writes it as it is."""
+
+
 @pytest.mark.parametrize(
     ("case", "words"),
     [
+        (with_keyword(CODE), "is no name of an argument"),
+        (with_layer(Layer("torch.nn.Linear", (3, 2), {CODE: 1})), "is no name of an argument"),
+        (of("torch.relu", Layer("torch.nn.ReLU", (), {CODE: 1})), "is no name of an argument"),
+        (with_branch(CODE), "is no name of a branch's input"),
+        (with_branch("a", "a"), "or that of two"),
         (of("torch.relu", pipeline="none"), "pipeline 'none' is unknown"),
         (of("torch.relu", opt_level=7), "LLVM has levels 0 to 3"),
         (of("torch.relu", seed=-1), "seed -1"),
@@ -61,8 +81,9 @@ def test_a_case_that_makes_no_sense(case: TorchCase, words: str) -> None:
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("case", [of("torch.relu"), chain(), holding()])
+@pytest.mark.parametrize("case", [of("torch.relu"), chain(), holding(), with_branch("a")])
 def test_a_case_survives_its_json(case: TorchCase) -> None:
+    check(case)
     assert kinds.decode(encode(case)) == case
 
 
