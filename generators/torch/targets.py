@@ -53,7 +53,7 @@ THINGS: Mapping[str, Any] = {
     },
     "cpu": torch.device("cpu"),
 }
-"""What has a name, by it: dtypes, layouts, memory formats, the device."""
+"""Things that have a name, by it: dtypes, layouts, memory formats, the device."""
 
 
 class UnknownTarget(ValueError):

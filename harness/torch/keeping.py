@@ -43,7 +43,7 @@ _BESIDE, _REFUSED = "relaxcheck", b"refused:"
 
 
 class _Beside(msgspec.Struct, frozen=True):
-    """What PyTorch's file does not keep as it was.
+    """Facts that PyTorch's file does not keep as they were.
 
     The ``names`` of the nodes, and the ``ranges`` of all symbols: the least size, and the largest
     one, None without a limit.

@@ -35,7 +35,7 @@ class Spending:
 
 
 def _looked_at(pid: int) -> tuple[bool, float]:
-    """Whether the process runs, or could; and the seconds of CPU time that it took."""
+    """True if the process runs, or could; and the seconds of CPU time that it took."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat:
             # Its name, in parentheses, may hold any characters.

@@ -20,7 +20,7 @@ from relaxcheck.oracles.torch.tensors import array_of
 from relaxcheck.oracles.torch.widening import Widening, wider
 
 SAMPLES = 2
-"""How often a program is run with other roundings."""
+"""The runs of a program with other roundings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +113,6 @@ def _outputs(
 
 
 def _versions(module: nn.Module, program: Program) -> list[int]:
-    """How often each tensor that ``module`` holds was written."""
+    """The number of writes to each tensor that ``module`` holds."""
     constants = (getattr(module, each.name) for each in program.tensors if each.constant)
     return [each._version for each in (*module.parameters(), *module.buffers(), *constants)]

@@ -156,7 +156,7 @@ def _arguments(case: TorchCase) -> list[str]:
 
 
 def _structure(case: TorchCase, outcome: Outcome) -> str:
-    """What the result is to be, where that is what is wrong: ``tuple`` or ``tensor``."""
+    """The structure that the result is to have, where it has another: ``tuple`` or ``tensor``."""
     if outcome.verdict is not Verdict.WRONG_SHAPE or outcome.stage != "import":
         return ""
     return "tensor" if ", not a tensor" in outcome.message else "tuple"

@@ -18,7 +18,7 @@ from relaxcheck.reports.torch.calls import safe
 
 
 def bindings(program: Program, arrays: dict[str, Array], seed: int, regime: str) -> dict[int, str]:
-    """What each node's result is assigned to, by its number, as the program runs.
+    """The names that each node's result is assigned to, by its number, as the program runs.
 
     A function may return a tensor, a tuple, or tuples in a tuple. A node that PyTorch refuses, and
     those behind it, are left out.

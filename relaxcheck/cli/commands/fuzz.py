@@ -18,6 +18,8 @@ EPILOG = f"""Examples:
 
   relaxcheck fuzz --seed 7 --uniform --shard 2/8 --out shard-2 --format jsonl
 
+  relaxcheck fuzz torch --minutes 20
+
   relaxcheck fuzz --tvm all --minutes 20
 
   relaxcheck fuzz --minutes 60 --cluster tcp://HOST:8786
@@ -39,7 +41,8 @@ def fuzz(
         list[str] | None,
         typer.Argument(
             metavar="FAMILY",
-            help="Families to draw from (default: the usual ones); all: every family.",
+            help="Families to draw from (default: the usual ones); onnx: those of ONNX models; "
+            "torch: those of PyTorch programs; all: every family.",
         ),
     ] = None,
     minutes: Annotated[

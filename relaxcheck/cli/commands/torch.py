@@ -8,7 +8,7 @@ from relaxcheck.cli.exit_codes import EXIT_CODES
 from relaxcheck.cli.options import MOST_WORKERS, CaseSeconds, ReleasesToRun, ResultFormat
 from relaxcheck.cli.terminal import one_line_errors
 
-EPILOG = f"""Exit code 1: a program passes without the fixes and fails with them.
+EPILOG = f"""Exit code 1: of some row fewer programs pass with the fixes than without.
 
 Examples:
 

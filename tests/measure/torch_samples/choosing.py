@@ -41,7 +41,7 @@ def structure(program: Program) -> str:
 
 
 def features(program: Program) -> frozenset[str]:
-    """What can be different in two samples of one entry, as texts."""
+    """The facts that can differ between two samples of one entry, as texts."""
     found: set[str] = set()
     for at, tensor in enumerate(program.tensors):
         found |= {f"rank {at} {len(tensor.shape)}", f"dtype {at} {tensor.dtype}"}

@@ -99,7 +99,7 @@ def _hunt(names: str, key: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Clean:
-    """What came of cases without any plant, by their identifiers: many plants draw the same."""
+    """The outcomes of cases without any plant, by identifier: many plants draw the same."""
 
     verdicts: dict[str, Verdict]
 
