@@ -2,6 +2,8 @@
 
 Each program has a file, named by a hash of what export depends on, PyTorch's release among it.
 Several processes use the folder at once: a file is written under another name, and renamed.
+PyTorch unpickles what it reads, which runs code: files of another user are left alone, and a new
+folder is this user's own.
 """
 
 import hashlib
@@ -90,9 +92,8 @@ class Kept:
         if self.folder is None:
             return None
         path = self.folder / key(case)
-        try:
-            content = path.read_bytes()
-        except FileNotFoundError:
+        content = _own_bytes(path)
+        if content is None:
             return None
         if content.startswith(_REFUSED):
             return NotExported(content.removeprefix(_REFUSED).decode(errors="replace"))
@@ -119,7 +120,7 @@ class Kept:
                 # PyTorch has no form for some programs; these are exported every time.
                 return
         name = key(case)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         own = self.folder / f".{name}.{os.getpid()}"
         own.write_bytes(content)
         own.replace(self.folder / name)
@@ -136,6 +137,17 @@ class Kept:
             total += size
             if total > most:
                 path.unlink(missing_ok=True)
+
+
+def _own_bytes(path: Path) -> bytes | None:
+    """The content of the file at ``path``; None if there is none, or it is another user's."""
+    try:
+        with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_uid != os.geteuid():
+                return None
+            return file.read()
+    except FileNotFoundError:
+        return None
 
 
 def _sizes(folder: Path) -> Iterable[tuple[float, int, Path]]:

@@ -96,6 +96,19 @@ def test_a_broken_file_is_made_anew(tmp_path: Path, content: bytes) -> None:
     assert isinstance(kept.read(case), ExportedProgram)
 
 
+def test_files_of_another_user_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To read one runs the code in it."""
+    kept, case = Kept(tmp_path / "own"), of("torch.relu")
+    kept.write(case, export_alone(case))
+    assert (tmp_path / "own").stat().st_mode & 0o777 == 0o700
+    assert kept.read(case) is not None
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    assert kept.read(case) is None
+    assert [path.name for path in (tmp_path / "own").iterdir()] == [key(case)]
+
+
 def test_a_file_that_lacks_nodes_is_not_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
