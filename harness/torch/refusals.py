@@ -23,6 +23,9 @@ _LISTED = re.compile(r"'([\w.]+)'|([\w.]+) \(\d+ nodes?\b|<class '([\w.]+)'>|^([
 _RELAX = re.compile(r"\brelax\.(?:[a-z_]+\.)*([a-z_0-9]+)")
 """An operator of Relax in a message."""
 
+_INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+"""The places between the words of a class: ``Layer|Norm``, which an error calls ``layer_norm``."""
+
 
 def unsupported(message: str) -> tuple[str, ...]:
     """The functions that the importer says it lacks, sorted; none if it says no such thing."""
@@ -60,4 +63,4 @@ def _names(case: TorchCase, node: str) -> Iterator[str]:
     if node:
         yield node.partition(".")[0].strip("_")
     for name in functions_of(case.program):
-        yield name.rpartition(".")[2].strip("_")
+        yield _INNER_CAPITAL.sub("_", name.rpartition(".")[2].strip("_"))

@@ -56,3 +56,16 @@ def test_an_operator_of_relax_that_is_refused_is_named() -> None:
     message = "InternalError: relax.nn.pad is not supported"
     found = classified(of("torch.nn.functional.pad", (1, 1)), "LegalizeOps", message, "")
     assert found[0] is Verdict.UNSUPPORTED
+
+
+def test_a_layer_is_named_by_the_words_of_its_class() -> None:
+    message = (
+        "InternalError: Check failed: (data_type == Float(32)) is false: "
+        "layer_norm: only support float32 and float16 for now"
+    )
+    assert classified(of("torch.nn.LayerNorm"), "LegalizeOps", message, "")[0] is (
+        Verdict.UNSUPPORTED
+    )
+    # Another operator's refusal is no refusal of this layer.
+    found = classified(of("torch.nn.GroupNorm"), "LegalizeOps", message, "")
+    assert found[0] is Verdict.OPAQUE_CRASH
