@@ -11,6 +11,7 @@ import io
 import os
 import zipfile
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,9 @@ _MOST_BYTES = 512 << 20
 
 _LOOKS = 256
 """One file in so many is followed by a look at the size of the folder."""
+
+_OF_THE_MACHINE = (MemoryError, OSError)
+"""Causes of a refusal that says nothing about the program."""
 
 _BESIDE, _REFUSED = "relaxcheck", b"refused:"
 
@@ -112,6 +116,8 @@ class Kept:
         if self.folder is None:
             return
         if isinstance(made, NotExported):
+            if isinstance(made.__cause__, _OF_THE_MACHINE):
+                return
             content = _REFUSED + str(made).encode()
         else:
             try:
@@ -120,10 +126,16 @@ class Kept:
                 # PyTorch has no form for some programs; these are exported every time.
                 return
         name = key(case)
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         own = self.folder / f".{name}.{os.getpid()}"
-        own.write_bytes(content)
-        own.replace(self.folder / name)
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            own.write_bytes(content)
+            own.replace(self.folder / name)
+        except OSError:
+            # A full disk, or a home that is only read: the program is exported every time.
+            with suppress(OSError):
+                own.unlink()
+            return
         if int(name[:8], 16) % _LOOKS == 0:
             self.trim(_MOST_BYTES)
 
@@ -146,7 +158,8 @@ def _own_bytes(path: Path) -> bytes | None:
             if os.fstat(file.fileno()).st_uid != os.geteuid():
                 return None
             return file.read()
-    except FileNotFoundError:
+    except OSError:
+        # A folder that cannot be read has nothing for this user.
         return None
 
 

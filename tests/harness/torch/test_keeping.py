@@ -109,6 +109,30 @@ def test_files_of_another_user_are_not_read(
     assert [path.name for path in (tmp_path / "own").iterdir()] == [key(case)]
 
 
+def test_a_folder_that_cannot_be_written_keeps_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    kept, case = Kept(tmp_path / "file" / "within"), of("torch.relu")
+    for _ in range(2):
+        (made,) = again([case], kept)
+        assert isinstance(made, ExportedProgram)
+    (tmp_path / "full").mkdir()
+    # A folder in the place of the file: renaming fails, and nothing is left behind.
+    (tmp_path / "full" / key(case) / "within").mkdir(parents=True)
+    Kept(tmp_path / "full").write(case, made)
+    assert [path.name for path in (tmp_path / "full").iterdir()] == [key(case)]
+    assert Kept(tmp_path / "full").read(case) is None
+
+
+def test_a_refusal_of_the_machine_is_not_kept(tmp_path: Path) -> None:
+    kept, case = Kept(tmp_path), of("torch.relu")
+    refusal = NotExported("MemoryError: ")
+    refusal.__cause__ = MemoryError()
+    kept.write(case, refusal)
+    assert kept.read(case) is None
+    kept.write(case, NotExported("ValueError: no"))
+    assert isinstance(kept.read(case), NotExported)
+
+
 def test_a_file_that_lacks_nodes_is_not_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
