@@ -14,11 +14,18 @@ from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES, on_release, process_words
 from relaxcheck.reports.rendering import SHAPES, STATIC, About, Picture, Rendering
+from relaxcheck.reports.torch.calls import layer_source, safe, statements
 from relaxcheck.reports.torch.graph import picture
 from relaxcheck.reports.torch.module_text import program_lines
 from relaxcheck.reports.torch.script import script_text
 
 _MESSAGE_LENGTH = 3000
+_LONGEST_CALL = 100
+"""A longer call makes a title hard to read."""
+
+_SAMPLE = "sample"
+"""The axis of PyTorch's own samples, each by a label."""
+
 _WORDS = {"size": "{} among the sizes", "dims": "{} dimensions"}
 
 
@@ -44,14 +51,15 @@ class TorchRendering(Rendering[TorchCase]):
     ) -> str:
         """The functions with their settings, what happens, and what it takes."""
         dtypes = [value for value in blame.values() if value in DTYPES]
+        written = _written(case.program, blame)
         settings = [
             _WORDS[name].format(value) if name in _WORDS else f"{name}={value}"
             for name, value in blame.items()
-            if value not in DTYPES
+            if value not in DTYPES and not (written and name == _SAMPLE)
         ]
         behind = f" of {', '.join(dtypes)}" if dtypes else ""
         behind += f" with {', '.join(settings)}" if settings else ""
-        return f"{_called(case.program)} {does(outcome)}{behind}"
+        return f"{written or _called(case.program)} {does(outcome)}{behind}"
 
     def pasted(
         self,
@@ -104,6 +112,28 @@ class TorchRendering(Rendering[TorchCase]):
             for name, value in node.keywords.items():
                 yield f"with {name}={value}"
         yield from super().distinctions(case, outcome)
+
+
+def _written(program: Program, blame: Mapping[str, str]) -> str:
+    """The only call, or the only layer, of ``program`` with its arguments and shapes of inputs.
+
+    It stands in a title for the label of a sample, which says nothing outside this project, and
+    for a special method such as ``__getitem__``, which nobody calls by that name. Empty where the
+    program has several calls, where neither is there, and where the call is long.
+    """
+    if len(list(nodes_of(program))) != 1 or len(program.layers) > 1:
+        return ""
+    special = program.nodes[0].target.endswith("__")
+    if _SAMPLE not in blame and not special:
+        return ""
+    lines = list(statements(program.nodes[0], safe, program.layers))
+    call = lines[0].partition(" = ")[2] if len(lines) == 1 else ""
+    for layer in program.layers.values():
+        call = layer_source(layer)
+    if call and _SAMPLE in blame:
+        inputs = (f"{each.name}[{', '.join(map(str, each.shape))}]" for each in program.tensors)
+        call += f" on {', '.join(inputs)}"
+    return call if len(call) <= _LONGEST_CALL else ""
 
 
 def _called(program: Program) -> str:

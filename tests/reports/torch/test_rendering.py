@@ -187,8 +187,24 @@ def test_a_test_in_tvm_s_style_fails_while_the_bug_is_there(tmp_path: Path) -> N
 def test_titles_say_what_happens_and_with_which_settings() -> None:
     case = last_column()
     title = rendering(case).title(case, WRONG, None, {"dtype": "float16", "dims": "symbolic"})
-    expected = "torch.Tensor.__getitem__ gives wrong values of float16 with symbolic dimensions"
-    assert title == expected
+    assert title == "x[:, -1] gives wrong values of float16 with symbolic dimensions"
+
+
+def test_titles_show_the_call_or_the_layer_of_a_sample() -> None:
+    blame = {"sample": "2x3 alpha=2", "dtype": "float64"}
+    call = of(Node("torch.add", (Ref("x"), 1.5), {"alpha": 2}))
+    assert RENDERING.title(call, WRONG, None, blame) == (
+        "torch.add(x, 1.5, alpha=2) on x[2, 3] gives wrong values of float64"
+    )
+    layer = of(Node("layer", (Ref("x"),)), layers={"layer": Layer("torch.nn.ELU", (2.0,))})
+    assert RENDERING.title(layer, WRONG, None, blame) == (
+        "torch.nn.ELU(2.0) on x[2, 3] gives wrong values of float64"
+    )
+    assert RENDERING.title(layer, WRONG, None, {}) == "torch.nn.ELU gives wrong values"
+    two = of(Node("torch.relu", (Ref("x"),), outputs=("p",)), Node("torch.neg", (Ref("p"),)))
+    assert RENDERING.title(two, WRONG, None, blame) == (
+        "torch.relu + torch.neg gives wrong values of float64 with sample=2x3 alpha=2"
+    )
 
 
 def test_the_picture_has_a_box_for_each_tensor_node_and_output() -> None:
