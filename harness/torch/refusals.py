@@ -17,8 +17,8 @@ from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.torch.walk import functions_of
 
 _UNSUPPORTED = re.compile(r"Unsupported (?:function|module) types?:? (.*)", re.DOTALL)
-_LISTED = re.compile(r"'([\w.]+)'|([\w.]+) \(\d+ nodes?\b|<class '([\w.]+)'>|^([\w.]+)\s*$")
-"""A function in such a list: quoted by TVM, with its nodes by the fix, or the only one."""
+_LISTED = re.compile(r"'([\w.]+)'|([\w.]+) \(\w|<class '([\w.]+)'>|^([\w.]+)\s*$")
+"""A function in such a list: quoted by TVM, before its nodes in the list of the fix, or alone."""
 
 _RELAX = re.compile(r"\brelax\.(?:[a-z_]+\.)*([a-z_0-9]+)")
 """An operator of Relax in a message."""

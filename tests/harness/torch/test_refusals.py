@@ -1,7 +1,12 @@
 """Errors of the importers: which of them are clear refusals."""
 
-import pytest
+from types import SimpleNamespace
 
+import pytest
+import torch
+
+from relaxcheck.fixes.frontends.torch.graph.unsupported import check_unsupported
+from relaxcheck.harness.outcomes.errors import error_text
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.torch.refusals import classified, unsupported
 from tests.harness.torch.programs import of
@@ -16,10 +21,11 @@ from tests.harness.torch.programs import of
             ("amax.default", "mish.default"),
         ),
         (
-            "OpNotImplemented: Unsupported function types: amax.default (1 nodes: amax), "
-            "erfinv.default (2 nodes: erfinv, erfinv_1)",
+            "OpNotImplemented: Unsupported function types: amax.default (amax), "
+            "erfinv.default (12 nodes: erfinv, erfinv_1, …)",
             ("amax.default", "erfinv.default"),
         ),
+        ("OpNotImplemented: Unsupported function types: lstm_cell (layer)", ("lstm_cell",)),
         (
             "AssertionError: Unsupported module types [<class 'torch.nn.modules.activation.Mish'>]",
             ("torch.nn.modules.activation.Mish",),
@@ -29,6 +35,19 @@ from tests.harness.torch.programs import of
 )
 def test_functions_that_the_importer_lists(message: str, names: tuple[str, ...]) -> None:
     assert unsupported(message) == names
+
+
+def test_the_list_of_the_fix_is_read() -> None:
+    """The message is that of ``check_unsupported`` itself, so that both stay in step."""
+    graph = torch.fx.Graph()
+    data = graph.placeholder("data")
+    for _ in range(8):
+        data = graph.call_function(torch.ops.aten._fft_c2c.default, (data, [0], 0, True))
+    graph.call_function(torch.ops.aten.frexp.Tensor, (data,))
+    with pytest.raises(Exception, match="Unsupported") as refusal:
+        check_unsupported(SimpleNamespace(convert_map={}), list(graph.nodes))
+    names = ("_fft_c2c.default", "frexp.Tensor")
+    assert unsupported(error_text(refusal.value)) == names
 
 
 def test_a_list_is_a_refusal_of_all_in_it() -> None:
