@@ -69,9 +69,19 @@ def is_exact(operator: Any) -> bool:
         return False
     if name in _EXACT or name.removesuffix("_") in _EXACT or operator.is_view:
         return True
+    if name in _COMPUTED:
+        return False
     formal = operator._schema.arguments
     return not any("Tensor" in str(each.type) for each in formal) or name.endswith(_FACTORIES)
 
+
+_COMPUTED = frozenset(
+    (
+        *("linspace", "logspace", "arange", "range", "bartlett_window", "blackman_window"),
+        *("hamming_window", "hann_window", "kaiser_window"),
+    )
+)
+"""Operators that compute elements of numbers alone, in an order of their own."""
 
 _FACTORIES = ("_like", "new_zeros", "new_ones", "new_full", "new_empty", "new_empty_strided")
 

@@ -236,3 +236,15 @@ def test_a_write_that_adds_is_bounded_and_not_open() -> None:
     }
     (output,) = answer(Question(program, arrays, 0, "normal")).outputs
     assert 1e-3 < output.bound[1] < 0.1
+
+
+def test_elements_that_are_computed_of_numbers_alone_have_bounds() -> None:
+    """Their steps may be added up, or multiplied; those of integers are what they are."""
+    space = Node("torch.linspace", (2, 4.3, 50))
+    (output,) = answer(Question(Program((), (space,), ("y",)), {}, 0, "normal")).outputs
+    steps = np.float32(2) + np.arange(50, dtype=np.float32) * np.float32(2.3 / 49)
+    assert output.bound.all()
+    assert np.all(np.abs(steps - output.value) <= output.bound)
+    whole = Node("torch.arange", (5,))
+    (output,) = answer(Question(Program((), (whole,), ("y",)), {}, 0, "normal")).outputs
+    assert not output.bound.any()
