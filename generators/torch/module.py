@@ -206,11 +206,14 @@ def tensor_of(array: Array) -> torch.Tensor:
     """``array`` as a tensor of its own memory, which PyTorch allocates.
 
     It begins at a multiple of 64 bytes, as a user's tensors do. NumPy's may not, and what TVM does
-    with such a tensor would be chance.
+    with such a tensor would be chance. An empty one has PyTorch's strides: NumPy's are 0, and TVM
+    refuses them.
     """
     if array.dtype.name == "bfloat16":
-        return torch.from_numpy(np.array(array).view(np.int16)).view(torch.bfloat16).clone()
-    return torch.from_numpy(np.array(array)).clone()
+        held = torch.from_numpy(np.array(array).view(np.int16)).view(torch.bfloat16)
+    else:
+        held = torch.from_numpy(np.array(array))
+    return held.clone(memory_format=torch.contiguous_format)
 
 
 def laid_out(tensor: torch.Tensor, layout: str) -> torch.Tensor:
