@@ -60,24 +60,27 @@ return Last(), (torch.ones(2, 3, 4),)"""
 
 
 @pytest.mark.parametrize(
-    ("end", "code", "words"),
+    ("end", "seconds", "code", "words"),
     [
-        ("os.kill(os.getpid(), 11)", 1, "LegalizeOps: SIGSEGV ended the process"),
-        ("time.sleep(600)", 1, "LegalizeOps: no end after 2 s"),
-        # Not while this process still starts the other: a test has no second Ctrl-C.
-        ("time.sleep(0.3); os.kill(os.getppid(), 2); time.sleep(600)", 130, "LegalizeOps: inter"),
-        ("sys.exit('a bug of ours')", 3, "a fault of relaxcheck: a bug of ours"),
+        ("os.kill(os.getpid(), 11)", 60, 1, "LegalizeOps: SIGSEGV ended the process"),
+        ("time.sleep(600)", 2, 1, "LegalizeOps: no end after 2 s"),
+        # Wait until the other process has read the lines: a Ctrl-C amid reading drops them.
+        (
+            "time.sleep(0.3); os.kill(os.getppid(), 2); time.sleep(600)",
+            *(60, 130, "LegalizeOps: inter"),
+        ),
+        ("sys.exit('a bug of ours')", 60, 3, "a fault of relaxcheck: a bug of ours"),
     ],
 )
 def test_the_end_of_the_process_is_a_result(
-    end: str, code: int, words: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+    end: str, seconds: int, code: int, words: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = Known(report(Verdict.INTERRUPTED))
     messages = [msgspec.json.encode(each).decode() for each in (Progress("LegalizeOps"), known)]
     lines = ["import os, sys, time", *(f"print({each!r}, flush=True)" for each in messages), end]
     (folder / "ending.py").write_text("\n".join(lines))
     monkeypatch.setattr(running, "_MODULE", "ending")
-    ended = run("model.onnx", "--seconds", "2")
+    ended = run("model.onnx", "--seconds", str(seconds))
     assert ended.exit_code == code, ended.output
     assert words in ended.stdout + ended.stderr
 
