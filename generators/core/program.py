@@ -14,7 +14,6 @@ from relaxcheck.generators.core import dims
 from relaxcheck.generators.core.attributes import Attribute as Attribute
 from relaxcheck.generators.core.attributes import ShapeValue as ShapeValue
 from relaxcheck.generators.core.case import (
-    AnyCase,
     Data,
     Expectation,
     Valid,
@@ -22,6 +21,7 @@ from relaxcheck.generators.core.case import (
     content,
     decoded,
 )
+from relaxcheck.generators.core.compiled import CompiledCase, check_bindings
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.fills.kinds import (
     Below,
@@ -315,7 +315,7 @@ def _define(name: str, defined: set[str]) -> None:
     defined.add(name)
 
 
-class Case(Data, AnyCase, frozen=True, tag_field="format", tag=FORMAT):
+class Case(Data, CompiledCase, frozen=True, tag_field="format", tag=FORMAT):
     """A program and everything that decides what happens to it.
 
     ``bindings`` are the values of the symbols, one run of the compiled module for each (one empty
@@ -342,14 +342,7 @@ class Case(Data, AnyCase, frozen=True, tag_field="format", tag=FORMAT):
     at: dict[str, Value] | msgspec.UnsetType = msgspec.UNSET
 
     def __post_init__(self) -> None:
-        wanted = set(self.program.symbols)
-        for binding in self.bindings:
-            if set(binding) != wanted:
-                raise ValueError(
-                    f"binding {binding} must give a value to each of {sorted(wanted)} and no other"
-                )
-        if not self.bindings:
-            raise ValueError("a case has at least one binding")
+        check_bindings(self.bindings, self.program.symbols)
         for label, value, known in (
             ("exec_mode", self.exec_mode, EXEC_MODES),
             *(("regime", regime, REGIMES) for regime in (self.regime, *self.also)),
@@ -362,13 +355,6 @@ class Case(Data, AnyCase, frozen=True, tag_field="format", tag=FORMAT):
     def inputs(self) -> tuple[Input, ...]:
         """The tensors whose values the case gives."""
         return self.program.inputs
-
-    @property
-    def runs(self) -> tuple[tuple[int, str], ...]:
-        """The runs of the compiled module: number of the binding, and regime."""
-        count = len(self.bindings)
-        own = ((at, self.regime) for at in range(count))
-        return (*own, *((at % count, regime) for at, regime in enumerate(self.also, 1)))
 
     @property
     def largest(self) -> dict[str, int]:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 import msgspec
 
 from relaxcheck.generators.core import dims
-from relaxcheck.generators.core.case import AnyCase, Data, Expectation, Valid, Value
+from relaxcheck.generators.core.case import Data, Expectation, Valid, Value
+from relaxcheck.generators.core.compiled import CompiledCase, check_bindings
 from relaxcheck.generators.core.program import REGIMES
 from relaxcheck.generators.torch.program import Program, Tensor
 
@@ -60,7 +61,7 @@ class Importing(Data, frozen=True, omit_defaults=True):
             raise ValueError(f"{self.door!r} is unknown; known are {', '.join(DOORS)}")
 
 
-class TorchCase(Data, AnyCase, frozen=True, tag_field="format", tag=FORMAT):
+class TorchCase(Data, CompiledCase, frozen=True, tag_field="format", tag=FORMAT):
     """A program and everything that decides what happens to it, as in ``generators.core.program``.
 
     ``bindings`` are the sizes of the symbols, one run of the compiled module for each; the first
@@ -85,14 +86,7 @@ class TorchCase(Data, AnyCase, frozen=True, tag_field="format", tag=FORMAT):
     at: dict[str, Value] | msgspec.UnsetType = msgspec.UNSET
 
     def __post_init__(self) -> None:
-        wanted = set(self.program.symbols)
-        for binding in self.bindings:
-            if set(binding) != wanted:
-                raise ValueError(
-                    f"binding {binding} must give a value to each of {sorted(wanted)} and no other"
-                )
-        if not self.bindings:
-            raise ValueError("a case has at least one binding")
+        check_bindings(self.bindings, self.program.symbols)
         for regime in (self.regime, *self.also):
             if regime not in REGIMES:
                 raise ValueError(f"regime {regime!r} is unknown; known are {', '.join(REGIMES)}")
@@ -101,13 +95,6 @@ class TorchCase(Data, AnyCase, frozen=True, tag_field="format", tag=FORMAT):
     def inputs(self) -> tuple[Tensor, ...]:
         """All tensors whose values the case gives."""
         return self.program.tensors
-
-    @property
-    def runs(self) -> tuple[tuple[int, str], ...]:
-        """The runs of the compiled module: number of the binding, and regime."""
-        count = len(self.bindings)
-        own = ((at, self.regime) for at in range(count))
-        return (*own, *((at % count, regime) for at, regime in enumerate(self.also, 1)))
 
     def shape(self, name: str, binding: Mapping[str, int]) -> tuple[int, ...]:
         """The concrete shape of the tensor ``name`` at ``binding``."""

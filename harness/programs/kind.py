@@ -12,7 +12,6 @@ from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.core.case import AnyCase, Mismatch
 from relaxcheck.generators.core.program import (
     FORMAT,
-    ORDINARY_REGIMES,
     REGIMES,
     RUN_TOGETHER,
     WHOLE_RANGE,
@@ -23,10 +22,9 @@ from relaxcheck.generators.graphs.mismatch import corrected
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.groups import checked_group_of, group_of
 from relaxcheck.generators.operators.record import Numerics
+from relaxcheck.harness.compiling.kind import UNDEFINED_MEMORY, CompiledKind
 from relaxcheck.harness.compiling.pipelines import PIPELINES
-from relaxcheck.harness.compiling.undefined import UNDEFINED
-from relaxcheck.harness.kind import Kind, Progress, Step, Tracing, Trials
-from relaxcheck.harness.outcomes.appearance import NAN, PLACE, UNKNOWN
+from relaxcheck.harness.kind import Progress, Step, Tracing, Trials
 from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.outcome import Outcome, Reference
 from relaxcheck.harness.programs import features, wellformed
@@ -36,21 +34,13 @@ from relaxcheck.harness.programs.reduction.convincing import MODERATE, convincin
 from relaxcheck.harness.programs.reduction.familiar import familiar_windows
 from relaxcheck.harness.programs.reduction.simplicity import Defaults
 from relaxcheck.harness.programs.reduction.steps import Knowledge
-from relaxcheck.harness.triage.fingerprint import same_signature, signature_of
-from relaxcheck.harness.triage.reduction.search import RUNNING
-
-_UNDEFINED = "undefined memory"
 
 
-class Programs(Kind[Case]):
+class Programs(CompiledKind[Case]):
     """Cases that are Relax programs."""
 
     name = Case.kind
     formats: ClassVar[Mapping[int, type[AnyCase]]] = {FORMAT: Case}
-    pipelines = tuple(PIPELINES)
-    runs_together = True
-    has_passes = True
-    any_look = _UNDEFINED
 
     def check(self, case: Case) -> None:
         """Check names, attributes and sizes of a case that was decoded. Raises ``CaseError``."""
@@ -64,15 +54,9 @@ class Programs(Kind[Case]):
         """The families that a campaign draws from when the user names none."""
         return families.families(pipelines)
 
-    def as_drawn(self, case: Case) -> Case:
-        """``case`` run in ``RUN_TOGETHER`` too: to compile costs far more than to run.
-
-        Elementary functions are run over the whole range of their dtype as well.
-        """
-        if case.regime not in ORDINARY_REGIMES:
-            return case
-        together = (*RUN_TOGETHER, *([WHOLE_RANGE] if case.family in _elementary() else []))
-        return replace(case, also=tuple(regime for regime in together if regime != case.regime))
+    def also(self, case: Case) -> tuple[str, ...]:
+        """Elementary functions are run over the whole range of their dtype as well."""
+        return (*RUN_TOGETHER, *([WHOLE_RANGE] if case.family in _elementary() else []))
 
     # Compiling imports TVM, and vetting the oracles: only workers do that.
 
@@ -120,59 +104,22 @@ class Programs(Kind[Case]):
         Operators that accumulate leave memory as it was if there is no term.
         """
         record = OPERATORS.get(operator)
-        if record is not None and appearance == _UNDEFINED:
+        if record is not None and appearance == UNDEFINED_MEMORY:
             return "accumulate" if record.numerics is Numerics.ACCUMULATES else self.group(operator)
         return self.group(operator)
 
-    def way(self, case: Case) -> str:
-        """The pass pipeline."""
-        return f"pipeline {case.pipeline}"
-
     def is_over_nothing(self, case: Case, binding: Mapping[str, int] | None = None) -> bool:
         """True if the size of some input, or the value of a symbol, is 0."""
-        for each in case.bindings if binding is None else (binding,):
-            shapes = (case.shape(tensor.name, each) for tensor in case.program.inputs)
-            if 0 in each.values() or any(0 in shape for shape in shapes):
-                return True
-        return False
+        rows = case.bindings if binding is None else (binding,)
+        return any(0 in row.values() for row in rows) or super().is_over_nothing(case, binding)
 
     def size(self, case: Case) -> int:
         """The number of nodes."""
         return len(case.program.nodes)
 
-    def appearance(self, outcome: Outcome) -> str:
-        """The place of an error in TVM; else "undefined memory", "NaN", or an unknown shape."""
-        details = outcome.details
-        if UNDEFINED in details:
-            return _UNDEFINED
-        return "NaN" if NAN in details else str(details.get(PLACE) or details.get(UNKNOWN, ""))
-
     def drawn_content(self, case: Case) -> object:
         """The program, which a seed may decide."""
         return case.program
-
-    def at_level(self, case: Case, opt_level: int) -> Case:
-        """``case`` at LLVM's optimisation level ``opt_level``."""
-        return replace(case, opt_level=opt_level)
-
-    def isolate(self, case: Case, outcome: Outcome) -> Trials[tuple[Case, Outcome]]:
-        """The failure with inputs of one regime, where one will do for it."""
-        if not case.also:
-            return case, outcome
-        if outcome.stage not in RUNNING:
-            # It never ran: its inputs have nothing to do with it.
-            return replace(case, also=()), outcome
-        outside = (
-            check.regime for check in outcome.checks if check.ratio is None or check.ratio > 1
-        )
-        first = next(outside, case.regime)
-        signature = signature_of(case, outcome)
-        for regime in sorted((case.regime, *case.also), key=lambda regime: regime != first):
-            alone = replace(case, regime=regime, also=())
-            result = yield alone
-            if same_signature(alone, result, signature):
-                return alone, result
-        return case, outcome
 
     def by_structure(self, case: Case) -> bool:
         """True of programs of the family ``dynamic``."""
