@@ -1,30 +1,33 @@
 """Executing ONNX models in this process: import, compile, run at each binding, judge."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
-from relaxcheck.generators.core.case import CaseError, Invalid
+from relaxcheck.generators.core.case import Invalid
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.generators.onnx.static import static
 from relaxcheck.harness.compiling import building
 from relaxcheck.harness.compiling.building import Recipe, SilentBail, StageError
-from relaxcheck.harness.compiling.late_linking import READS_PREFIX, name_of, nameless
-from relaxcheck.harness.compiling.legalization_log import SYMPTOM, reason, reason_line
+from relaxcheck.harness.compiling.ending import lacked_memory, left, message_of
+from relaxcheck.harness.compiling.late_linking import READS_PREFIX, name_of
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.compiling.running import Run, run_all
+from relaxcheck.harness.compiling.together import (
+    Planned,
+    all_runs,
+    check_pipeline,
+    ended_together,
+)
 from relaxcheck.harness.kind import Progress, Tracing
 from relaxcheck.harness.native.link import can_link
 from relaxcheck.harness.onnx import importing, refusals
 from relaxcheck.harness.onnx.asking import all_expected
-from relaxcheck.harness.outcomes.appearance import PLACE, UNKNOWN, place_of
+from relaxcheck.harness.outcomes.appearance import PLACE, place_of
 from relaxcheck.harness.outcomes.clock import Clock
-from relaxcheck.harness.outcomes.errors import error_text, normalise
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.outcomes.sources import logged_at, raised_at
+from relaxcheck.harness.outcomes.sources import raised_at
 from relaxcheck.harness.workers.switching import switch_fixes
 from relaxcheck.oracles.onnx.answers import Question
 from relaxcheck.oracles.outside import NoAnswer
@@ -63,22 +66,11 @@ def execute_together(
     for number, case in enumerate(cases):
         late = name_of(number) if case.opt_level == 0 and can_link() else None
         begun.append(_begin(case, partial(progress, number), late))
-    compiled = [member for member in begun if isinstance(member, _Compiled)]
-    progress(None, "link")
-    shared = Clock()
-    with shared("tvm"):
-        alone = building.link([member.program for member in compiled])
-    for member in compiled:
-        member.clock.add("tvm", shared.seconds["tvm"] / len(compiled))
-    failing = {id(compiled[number]) for number in alone}
-    runs = iter(_asked([member for member in compiled if id(member) not in failing]))
-    for this in begun:
-        if isinstance(this, Outcome):
-            yield this
-        elif id(this) in failing:
-            yield execute(this.case, this.progress)
-        else:
-            yield _end(this, next(runs))
+    yield from ended_together(begun, progress, _asked, _end, _alone)
+
+
+def _alone(compiled: "_Compiled") -> Outcome:
+    return execute(compiled.case, compiled.progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +89,7 @@ def _begin(
     case: OnnxCase, progress: Progress, late: str | None, tracing: Tracing | None = None
 ) -> _Compiled | Outcome:
     """Import and compile ``case``; returns its outcome if it ends there."""
-    if case.pipeline not in PIPELINES:
-        raise CaseError(f"pipeline {case.pipeline!r} is unknown; known are {', '.join(PIPELINES)}")
+    check_pipeline(case)
     switch_fixes(case.fixes)
     clock = Clock()
     try:
@@ -109,7 +100,7 @@ def _begin(
                 made.module, _recipe(case), progress, late=late, tracing=tracing
             )
     except SilentBail as bail:
-        return _left(bail, clock, late)
+        return left(bail, clock, late)
     except StageError as error:
         if late is not None and error.stage == READS_PREFIX:
             # The name that late linking gives the program may be at fault.
@@ -155,35 +146,20 @@ def _end(compiled: _Compiled, runs: Sequence[Run], *, plain: bool = False) -> Ou
 
 def _asked(compiled: Sequence[_Compiled]) -> list[list[Run]]:
     """The runs of each of ``compiled``, none if it is invalid; asks the oracles about all."""
-    planned: list[tuple[_Compiled, int, str]] = []
-    questions: list[Question] = []
-    for member in compiled:
-        case = member.case
-        if isinstance(case.expect, Invalid):
-            continue
-        # One object for all runs at a binding: oracles keep what they make of it.
-        models = [static(case.model, binding) for binding in case.bindings]
-        for index, regime in case.runs:
-            member.progress("oracle")
-            planned.append((member, index, regime))
-            questions.append(Question(models[index], arrays(case, index, regime)))
+    return all_runs(compiled, _planned, all_expected)
 
-    @contextmanager
-    def on(number: int) -> Iterator[None]:
-        member, *_ = planned[number]
-        member.progress("oracle")
-        with member.clock("oracles"):
-            yield
 
-    runs: dict[int, list[Run]] = {id(member): [] for member in compiled}
-    answered = zip(planned, questions, all_expected(questions, on), strict=True)
-    for (member, index, regime), question, wanted in answered:
-        case = member.case
-        own = tuple(question.arrays[tensor.name] for tensor in case.model.inputs)
-        runs[id(member)].append(
-            Run(case.bindings[index], regime, (*own, *member.parameters), wanted)
-        )
-    return list(runs.values())
+def _planned(member: _Compiled) -> Iterator[Planned[Question]]:
+    case = member.case
+    if isinstance(case.expect, Invalid):
+        return
+    # One object for all runs at a binding: oracles keep what they make of it.
+    models = [static(case.model, binding) for binding in case.bindings]
+    for index, regime in case.runs:
+        values = arrays(case, index, regime)
+        own = tuple(values[tensor.name] for tensor in case.model.inputs)
+        question = Question(models[index], values)
+        yield Planned(index, regime, question, (*own, *member.parameters))
 
 
 def _ran_though_invalid(compiled: _Compiled, main: Callable[..., object]) -> Outcome:
@@ -205,33 +181,11 @@ def _ran_though_invalid(compiled: _Compiled, main: Callable[..., object]) -> Out
     )
 
 
-def _left(bail: SilentBail, clock: Clock, late: str | None) -> Outcome:
-    """The outcome of a high-level call that LegalizeOps left."""
-    left = _nameless("left after LegalizeOps: " + "; ".join(bail.calls), late)
-    why = _nameless(reason(bail.operators[0], bail.logged), late)
-    details: dict[str, Any] = {UNKNOWN: bail.unknown} if bail.unknown else {}
-    if bail.symptom is not None:
-        details[SYMPTOM] = _nameless(error_text(bail.symptom), late)
-    return Outcome(
-        Verdict.SILENT_BAIL,
-        bail.stage,
-        bail.operators[0].removeprefix("relax."),
-        f"{left}\n{why}" if why else left,
-        seconds=clock.seconds,
-        cause=normalise(why),
-        details=details | logged_at(reason_line(bail.operators[0], bail.logged)),
-    )
-
-
 def _refusal(case: OnnxCase, error: StageError, clock: Clock, late: str | None) -> Outcome:
-    message = _nameless(error_text(error.cause), late)
+    message = message_of(error, late)
     place = place_of(error.cause)
     details = ({PLACE: place} if place else {}) | raised_at(error.cause)
     verdict, operator = refusals.classified(case, error.stage, message)
-    if isinstance(error.cause, MemoryError) or "MemoryError: " in str(error.cause):
+    if lacked_memory(error):
         verdict, details = Verdict.OUT_OF_MEMORY, {}
     return Outcome(verdict, error.stage, operator, message, seconds=clock.seconds, details=details)
-
-
-def _nameless(message: str, late: str | None) -> str:
-    return message if late is None else nameless(message, late)

@@ -1,7 +1,6 @@
 """Executing cases in this process: emit, compile, run at each binding, judge."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,18 +15,23 @@ from relaxcheck.generators.core.values import Array, arrays
 from relaxcheck.generators.emission.programs import emit
 from relaxcheck.harness.compiling import building
 from relaxcheck.harness.compiling.building import SilentBail, StageError
-from relaxcheck.harness.compiling.late_linking import READS_PREFIX, name_of, nameless
-from relaxcheck.harness.compiling.legalization_log import SYMPTOM, reason, reason_line
+from relaxcheck.harness.compiling.ending import lacked_memory, left, message_of
+from relaxcheck.harness.compiling.late_linking import READS_PREFIX, name_of
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.compiling.running import Run, run_all, undefined_output
+from relaxcheck.harness.compiling.together import (
+    Planned,
+    all_runs,
+    check_pipeline,
+    ended_together,
+)
 from relaxcheck.harness.kind import Progress, Tracing
-from relaxcheck.harness.outcomes.appearance import PLACE, UNKNOWN, place_of
+from relaxcheck.harness.outcomes.appearance import PLACE, place_of
 from relaxcheck.harness.outcomes.clock import Clock
-from relaxcheck.harness.outcomes.errors import disowns, error_text, names, normalise
+from relaxcheck.harness.outcomes.errors import disowns, names
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.sources import (
     differentiated_at,
-    logged_at,
     lowered_at,
     raised_at,
 )
@@ -83,22 +87,11 @@ def execute_together(
     for number, case in enumerate(cases):
         late = name_of(number) if compiling.can_link_late(case) else None
         begun.append(_begin(case, partial(progress, number), late))
-    compiled = [member for member in begun if isinstance(member, _Compiled)]
-    progress(None, "link")
-    shared = Clock()
-    with shared("tvm"):
-        alone = building.link([member.program for member in compiled])
-    for member in compiled:
-        member.clock.add("tvm", shared.seconds["tvm"] / len(compiled))
-    failing = {id(compiled[number]) for number in alone}
-    runs = iter(_asked([member for member in compiled if id(member) not in failing]))
-    for this in begun:
-        if isinstance(this, Outcome):
-            yield this
-        elif id(this) in failing:
-            yield execute(this.case, this.progress)
-        else:
-            yield _end(this, next(runs))
+    yield from ended_together(begun, progress, _asked, _end, _alone)
+
+
+def _alone(compiled: "_Compiled") -> Outcome:
+    return execute(compiled.case, compiled.progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +112,7 @@ def _begin(
     case: Case, progress: Progress, late: str | None, tracing: Tracing | None = None
 ) -> _Compiled | Outcome:
     """Compile ``case``; returns its outcome if it ends there."""
-    if case.pipeline not in PIPELINES:
-        raise CaseError(f"pipeline {case.pipeline!r} is unknown; known are {', '.join(PIPELINES)}")
+    check_pipeline(case)
     switch_fixes(case.fixes)
     clock = Clock()
     try:
@@ -129,31 +121,13 @@ def _begin(
             module = _emitted(case)
             program = compiling.build(module, case, progress, late=late, tracing=tracing)
     except SilentBail as bail:
-        left = _nameless("left after LegalizeOps: " + "; ".join(bail.calls), late)
-        why = _nameless(reason(bail.operators[0], bail.logged), late)
-        return Outcome(
-            Verdict.SILENT_BAIL,
-            bail.stage,
-            _short(bail.operators[0]),
-            f"{left}\n{why}" if why else left,
-            seconds=clock.seconds,
-            cause=normalise(why),
-            details=_symptom(bail, late)
-            | ({UNKNOWN: bail.unknown} if bail.unknown else {})
-            | logged_at(reason_line(bail.operators[0], bail.logged)),
-        )
+        return left(bail, clock, late)
     except StageError as error:
         if late is not None and error.stage == READS_PREFIX:
             # The name that late linking gives the program may be at fault.
             return _begin(case, progress, None, tracing)
         return _refusal(case, error, clock, late)
     return _Compiled(case, program, clock, late, progress)
-
-
-def _symptom(bail: SilentBail, late: str | None) -> dict[str, str]:
-    if bail.symptom is None:
-        return {}
-    return {SYMPTOM: _nameless(error_text(bail.symptom), late)}
 
 
 def _emitted(case: Case) -> Any:
@@ -168,30 +142,16 @@ def _emitted(case: Case) -> Any:
 
 def _asked(compiled: Sequence[_Compiled]) -> list[list[Run]]:
     """The runs of each of ``compiled``, none if it is invalid; asks the oracles about all."""
-    planned: list[tuple[_Compiled, int, str]] = []
-    questions: list[Question] = []
-    for member in compiled:
-        mixed = PIPELINES[member.case.pipeline].mixed_precision
-        for index, regime in () if isinstance(member.case.expect, Invalid) else member.case.runs:
-            member.progress("oracle")
-            planned.append((member, index, regime))
-            program = static(member.case.program, member.case.bindings[index])
-            questions.append(Question(program, arrays(member.case, index, regime), mixed))
+    return all_runs(compiled, _planned, all_expected)
 
-    @contextmanager
-    def on(number: int) -> Iterator[None]:
-        member, *_ = planned[number]
-        member.progress("oracle")
-        with member.clock("oracles"):
-            yield
 
-    answered = zip(planned, questions, all_expected(questions, on), strict=True)
-    runs: dict[int, list[Run]] = {id(member): [] for member in compiled}
-    for (member, index, regime), question, expected in answered:
-        arguments = _arguments(member.case, index, question.arrays)
-        binding = member.case.bindings[index]
-        runs[id(member)].append(Run(binding, regime, arguments, expected))
-    return list(runs.values())
+def _planned(member: _Compiled) -> Iterator[Planned[Question]]:
+    case = member.case
+    mixed = PIPELINES[case.pipeline].mixed_precision
+    for index, regime in () if isinstance(case.expect, Invalid) else case.runs:
+        values = arrays(case, index, regime)
+        question = Question(static(case.program, case.bindings[index]), values, mixed)
+        yield Planned(index, regime, question, _arguments(case, index, values))
 
 
 def _end(compiled: _Compiled, runs: Sequence[Run], *, plain: bool = False) -> Outcome:
@@ -210,10 +170,6 @@ def _end(compiled: _Compiled, runs: Sequence[Run], *, plain: bool = False) -> Ou
         return _with_lowerings(case, outcome)
     except StageError as error:
         return _refusal(case, error, clock, compiled.late)
-
-
-def _nameless(message: str, late: str | None) -> str:
-    return message if late is None else nameless(message, late)
 
 
 def _with_lowerings(case: Case, outcome: Outcome) -> Outcome:
@@ -266,9 +222,8 @@ def _ran_though_invalid(
 
 
 def _refusal(case: Case, error: StageError, clock: Clock, late: str | None) -> Outcome:
-    message = _nameless(error_text(error.cause), late)
-    # One that NumPy raised inside a legalization comes back through TVM as another class.
-    if isinstance(error.cause, MemoryError) or "MemoryError: " in str(error.cause):
+    message = message_of(error, late)
+    if lacked_memory(error):
         return Outcome(Verdict.OUT_OF_MEMORY, error.stage, None, message, seconds=clock.seconds)
     if isinstance(case.expect, Invalid):
         operator = case.expect.operator
@@ -315,7 +270,3 @@ def _named(case: Case, message: str) -> str | None:
 def _only_operator(case: Case) -> str | None:
     operators = {node.operator for node in case.program.nodes}
     return operators.pop() if len(operators) == 1 else None
-
-
-def _short(operator: str) -> str:
-    return operator.removeprefix("relax.")

@@ -1,20 +1,25 @@
 """Executing PyTorch programs in this process: export, import, compile, run, judge."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
 from torch.export import ExportedProgram
 
-from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.core.values import Array, arrays
 from relaxcheck.generators.torch.case import DYNAMO, EXPORT, TorchCase
 from relaxcheck.harness.compiling import building
 from relaxcheck.harness.compiling.building import Recipe, SilentBail, StageError
+from relaxcheck.harness.compiling.ending import left
 from relaxcheck.harness.compiling.late_linking import READS_PREFIX, name_of
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.compiling.running import Run, run_all
+from relaxcheck.harness.compiling.together import (
+    Planned,
+    all_runs,
+    check_pipeline,
+    ended_together,
+)
 from relaxcheck.harness.kind import Progress, Tracing
 from relaxcheck.harness.native.link import can_link
 from relaxcheck.harness.outcomes.clock import Clock
@@ -22,7 +27,7 @@ from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.torch import dynamo, importing
 from relaxcheck.harness.torch.accepting import accepts
 from relaxcheck.harness.torch.asking import all_expected
-from relaxcheck.harness.torch.ending import left, refused
+from relaxcheck.harness.torch.ending import refused
 from relaxcheck.harness.torch.exporting import (
     STAGE,
     Exported,
@@ -85,30 +90,11 @@ def execute_together(
     for number, (case, program, clock) in enumerate(zip(cases, programs, clocks, strict=True)):
         late = name_of(number) if case.opt_level == 0 and can_link() else None
         begun.append(_begin(case, program, clock, partial(progress, number), late))
-    compiled = [member for member in begun if isinstance(member, _Compiled)]
-    failing = _linked(compiled, progress)
-    runs = iter(_asked([member for member in compiled if id(member) not in failing]))
-    for this in begun:
-        if isinstance(this, Outcome):
-            yield this
-        elif id(this) in failing:
-            yield execute(this.case, this.progress)
-        else:
-            yield _end(this, next(runs))
+    yield from ended_together(begun, progress, _asked, _end, _alone)
 
 
-def _linked(
-    compiled: Sequence["_Compiled"], progress: Callable[[int | None, str], None]
-) -> frozenset[int]:
-    """Generate the native code that was left; the ``id`` of each whose code fails alone."""
-    programs = [(each, each.program) for each in compiled if each.program is not None]
-    progress(None, "link")
-    shared = Clock()
-    with shared("tvm"):
-        alone = building.link([program for _, program in programs])
-    for member, _ in programs:
-        member.clock.add("tvm", shared.seconds["tvm"] / len(programs))
-    return frozenset(id(programs[number][0]) for number in alone)
+def _alone(compiled: "_Compiled") -> Outcome:
+    return execute(compiled.case, compiled.progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +124,7 @@ def _begin(
     tracing: Tracing | None = None,
 ) -> _Compiled | Outcome:
     """Import and compile ``case``; returns its outcome if it ends there."""
-    if case.pipeline not in PIPELINES:
-        raise CaseError(f"pipeline {case.pipeline!r} is unknown; known are {', '.join(PIPELINES)}")
+    check_pipeline(case)
     if isinstance(exported, NotExported):
         return _not_exported(exported, clock)
     switch_fixes(case.fixes)
@@ -243,37 +228,21 @@ def _asked(compiled: Sequence[_Compiled], *, both: bool = False) -> list[list[Ru
 
     ``both``: its interpreter of the exported program, too.
     """
-    planned: list[tuple[_Compiled, int, str]] = []
-    questions: list[Question] = []
-    for member in compiled:
-        case = member.case
-        taken = _taken(member)
-        for index, regime in case.runs:
-            if index not in taken:
-                continue
-            member.progress("oracle")
-            planned.append((member, index, regime))
-            question = Question(case.program, arrays(case, index, regime), case.seed, case.regime)
-            if both and member.exported is not None:
-                question = replace(question, exported=_by_interpreter(member, question.arrays))
-            questions.append(question)
+    return all_runs(compiled, partial(_planned, both=both), all_expected)
 
-    @contextmanager
-    def on(number: int) -> Iterator[None]:
-        member, *_ = planned[number]
-        member.progress("oracle")
-        with member.clock("oracles"):
-            yield
 
-    runs: dict[int, list[Run]] = {id(member): [] for member in compiled}
-    answered = zip(planned, questions, all_expected(questions, on), strict=True)
-    for (member, index, regime), question, wanted in answered:
-        case = member.case
-        own = passed(case.program, question.arrays)
-        runs[id(member)].append(
-            Run(case.bindings[index], regime, (*own, *member.parameters), wanted)
-        )
-    return list(runs.values())
+def _planned(member: _Compiled, *, both: bool) -> Iterator[Planned[Question]]:
+    case = member.case
+    taken = _taken(member)
+    for index, regime in case.runs:
+        if index not in taken:
+            continue
+        values = arrays(case, index, regime)
+        question = Question(case.program, values, case.seed, case.regime)
+        if both and member.exported is not None:
+            question = replace(question, exported=_by_interpreter(member, values))
+        own = passed(case.program, values)
+        yield Planned(index, regime, question, (*own, *member.parameters))
 
 
 def _by_interpreter(
