@@ -55,6 +55,9 @@ def _reshape(sketch: Sketch) -> None:
     shape: tuple[Dim, ...] = sketch.shape(fixed=fixed, filled=filled)
     if form == _EMPTY:
         shape = (*sketch.shape(fixed=every)[:-1], 0)
+    if form == _LIKE and allowzero == 1:
+        # Without a 0 the attribute says nothing; in another place it is no dimension to copy.
+        shape = (*shape[:-1], 0)[:rank]
     data = sketch.data("x", shape)
     if form == _LIKE:
         like = sketch.data("like", tuple(reversed(shape)))

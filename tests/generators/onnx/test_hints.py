@@ -32,3 +32,16 @@ def test_points_are_models(family: OnnxFamily, data: st.DataObject) -> None:
     onnx.checker.check_graph(proto.graph, context)
     names = {f"{node.domain}.{node.op_type}".lstrip(".") for node in proto.graph.node}
     assert family.hint.operator in names
+
+
+def test_a_literal_zero_of_reshape_is_no_dimension_to_copy() -> None:
+    (reshape,) = (family for family in FAMILIES if family.hint.operator == "Reshape")
+    plain = {axis.name: axis.default for axis in reshape.axes}
+    for form in ("like", "empty"):
+        case = reshape.build({**plain, "allowzero": 1, "form": form, "rank": 3}, 0)
+        (data, *_) = case.model.tensors
+        own = case.shape(data.name, case.bindings[0])
+        wanted = tuple(reversed(own)) if form == "like" else (0, 3)
+        copied = tuple(own[at] if size == 0 else size for at, size in enumerate(wanted))
+        assert 0 in wanted
+        assert copied != wanted
