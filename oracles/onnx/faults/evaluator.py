@@ -14,6 +14,7 @@ from relaxcheck.oracles.onnx.faults.fault import (
     shifted,
     wild,
 )
+from relaxcheck.oracles.reference.estimate import FORMATS
 
 _EVALUATOR = "evaluator"
 _PLAIN_RANK = 4
@@ -52,6 +53,15 @@ def _starts_before(seen: Seen) -> bool:
         return False
     backwards = strides.value < 0
     return bool((backwards & (starts.value < -min(data.value.shape, default=0))).any())
+
+
+def _overflows_in_float16(seen: Seen) -> bool:
+    """A quotient by the scale may be beyond float16, the dtype of both."""
+    data, scale = seen.operand(0), seen.operand(1)
+    if data is None or scale is None or data.dtype != "float16" or not data.value.size:
+        return False
+    largest = np.abs(data.value).max() / np.abs(scale.value).min()
+    return bool(not largest < FORMATS["float16"].largest)
 
 
 def _unsorted(seen: Seen) -> bool:
@@ -251,6 +261,11 @@ FAULTS = (
         ("QuantizeLinear",),
         beyond_integers,
         "a quotient beyond 32 bits is not saturated",
+    ),
+    _fault(
+        ("QuantizeLinear",),
+        _overflows_in_float16,
+        "a quotient beyond float16 is infinite, and 0 as an integer",
     ),
     _fault(
         ("ReduceSumSquare",),

@@ -193,6 +193,8 @@ EXAMPLES = (
         np.array([[[1, 2]], [[3, 4]]], np.uint8), _f([1, 2]), np.array([0, 0], np.uint8),
         np.float32(3), np.uint8(0)),
     _of("evaluator", "QuantizeLinear", 13, _f([1e12]), np.float32(0.5), np.uint8(0)),
+    _of("evaluator", "QuantizeLinear", 21, np.array([65504], np.float16), np.float16(0.5),
+        np.uint16(0)),
     _of("evaluator", "ReduceSumSquare", 13, np.array([3], np.int32)),
     _of("evaluator", "RoiAlign", 10, _ramp(1, 1, 4, 4), _f([[0, 0, 3, 3]]), np.array([0]),
         output_height=2, output_width=2, sampling_ratio=2),

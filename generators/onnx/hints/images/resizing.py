@@ -89,10 +89,12 @@ def _inputs(
     required = not sketch.schema.inputs[1].optional
     roi, scales, sizes = "", "", ""
     if sketch.point[_COORDINATES] == _CROP:
-        # From an eighth to seven eighths, but for dimensions that stay.
+        # Dimensions that stay are taken whole. By factors the region is as large as the image: the
+        # text counts it in the size of the result, ONNX's inference and all implementations do not.
         inner = [factor != 1 for factor in factors]
+        last = 0.875 if sketch.point[_BY] == _SIZES else 1.125
         starts = [0.125 if each else 0.0 for each in inner]
-        ends = [0.875 if each else 1.0 for each in inner]
+        ends = [last if each else 1.0 for each in inner]
         roi = sketch.literal("roi", (*starts, *ends), sketch.dtype("T2"))
     elif required:
         roi = sketch.literal("roi", (), sketch.dtype("T2"))
