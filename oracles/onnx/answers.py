@@ -10,7 +10,10 @@ may, so that their distance from float64 measures how the model magnifies roundi
 be off by ``MARGIN`` times the largest such distance in the tensor, and by ``UNITS`` unit roundoffs
 of its own value, and of the largest one, for oracles that happen to round alike. Integers and truth
 values have bound 0, and so has everything in a model that no float64 can be asked about but that
-both oracles agree on. Of NaN and infinities a single outside oracle has no answer.
+both oracles agree on.
+
+A single outside oracle shows what one implementation does, not what ONNX says: its answer is
+``weak``. It is none to calls that the reference declines, and none of NaN and infinities.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -122,17 +125,23 @@ def _judged(asked: _Asked) -> Answer | NoAnswer:
     unsupported[REFERENCE] = traced.reason
     if not answers:
         return NoAnswer("; ".join(unsupported.values()))
-    if len(answers) == 1 and _wild(arrays):
-        # Implementations differ in whether they compute a product by 0, or a maximum, of NaN.
-        reasons = (*unsupported.values(), f"{next(iter(answers))} alone, of NaN or infinities")
-        return NoAnswer("; ".join(reasons))
-    wide = _wide(model, arrays)
+    if len(answers) == 1 and (doubt := _doubt(asked)):
+        return NoAnswer("; ".join((*unsupported.values(), f"{next(iter(answers))} alone, {doubt}")))
+    wide, widely = _wide(model, arrays)
     columns = list(zip(*answers.values(), strict=True))
     bounded = tuple(
         _bounded(column, None if wide is None else wide[at]) for at, column in enumerate(columns)
     )
-    weak = len(answers) == 1 and wide is None
+    weak = len({*answers, *widely}) == 1
     return held(model.outputs, bounded, answers, unsupported, (), weak=weak)
+
+
+def _doubt(asked: _Asked) -> str:
+    """The reason for which a single outside oracle has no answer; "" where it has one."""
+    if asked.traced.declined:
+        return "where ONNX leaves the result open, or roundings decide it"
+    # Implementations differ in whether they compute a product by 0, or a maximum, of NaN.
+    return "of NaN or infinities" if _wild(asked.question.arrays) else ""
 
 
 def _wild(arrays: Mapping[str, Array]) -> bool:
@@ -141,20 +150,22 @@ def _wild(arrays: Mapping[str, Array]) -> bool:
     return any(not np.isfinite(each.astype(np.float64)).all() for each in floats)
 
 
-def _wide(model: Model, arrays: Mapping[str, Array]) -> tuple[Array, ...] | None:
-    """The outputs in float64; None where no oracle can compute them."""
+def _wide(
+    model: Model, arrays: Mapping[str, Array]
+) -> tuple[tuple[Array, ...] | None, tuple[str, ...]]:
+    """The outputs in float64, and the oracle that has them; None and () where there is none."""
     made = widened(model, arrays)
     if made is None:
-        return None
+        return None, ()
     values = reference.trace(*made).values
     names = (_EVALUATOR, _RUNTIME)
     for name in reversed(names) if evaluator.is_slow(made[0]) else names:
         try:
             if not fault(name, made[0], values):
-                return OUTSIDE[name](*made)
+                return OUTSIDE[name](*made), (name,)
         except Unsupported:
             continue
-    return None
+    return None, ()
 
 
 def _bounded(values: tuple[Array, ...], wide: Array | None) -> Bounded:

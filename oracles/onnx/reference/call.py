@@ -22,6 +22,13 @@ Sequence = tuple[Estimate, ...]
 """The value of a sequence."""
 
 
+class Declined(Unsupported):
+    """An operator that the reference has declines a call.
+
+    The specification leaves its result open, or roundings of its operands decide it.
+    """
+
+
 @dataclass(frozen=True, slots=True)
 class Maybe:
     """The value of an optional: what it has, None where it has nothing."""
@@ -205,14 +212,14 @@ def relax(name: str, *operands: Estimate, **attributes: Any) -> Estimate:
 
 
 def integers(operand: Estimate) -> tuple[int, ...]:
-    """The elements of an integer tensor. Raises ``Unsupported`` where one is not certain."""
+    """The elements of an integer tensor. Raises ``Declined`` where one is not certain."""
     if operand.error.any():
-        raise Unsupported("reference: a size or place is not certain")
+        raise Declined("reference: a size or place is not certain")
     return tuple(int(each) for each in operand.value.ravel())
 
 
 def integer(operand: Estimate) -> int:
-    """The only element of an integer tensor. Raises ``Unsupported`` where it is not certain."""
+    """The only element of an integer tensor. Raises ``Declined`` where it is not certain."""
     (value,) = integers(operand)
     return value
 

@@ -13,7 +13,7 @@ from relaxcheck.generators.onnx.schemas import schema
 from relaxcheck.generators.onnx.walk import nodes_of
 from relaxcheck.oracles.answer import Bounded, Unsupported
 from relaxcheck.oracles.onnx.reference.bodies import Type, body, has_body
-from relaxcheck.oracles.onnx.reference.call import OPERATORS, Call, Value, composed
+from relaxcheck.oracles.onnx.reference.call import OPERATORS, Call, Declined, Value, composed
 from relaxcheck.oracles.onnx.reference.values import output, stored
 from relaxcheck.oracles.reference.estimate import Estimate
 from relaxcheck.oracles.registry import discover
@@ -28,12 +28,13 @@ class Trace:
     """The values of a model by name, all up to the node that could not be evaluated.
 
     ``outputs`` is None where there is such a node, or an output is no tensor, and ``reason`` says
-    why.
+    why. ``declined``: the node's operator has a function, which declines the call.
     """
 
     values: Mapping[str, Value]
     outputs: tuple[Bounded, ...] | None
     reason: str = ""
+    declined: bool = False
 
 
 def outputs(model: Model, arrays: Mapping[str, Array]) -> tuple[Bounded, ...]:
@@ -59,7 +60,7 @@ def trace(model: Model, arrays: Mapping[str, Array]) -> Trace:
         with np.errstate(all="ignore"):
             scope.evaluate(model.nodes, values)
     except Unsupported as reason:
-        return Trace(values, None, str(reason))
+        return Trace(values, None, str(reason), isinstance(reason, Declined))
     results = [values[name] for name in model.outputs]
     tensors = [each for each in results if isinstance(each, Estimate)]
     if len(tensors) < len(results):
@@ -120,7 +121,7 @@ class _Scope:
         try:
             result = function(call)
         except ValueError as error:
-            raise Unsupported(f"reference: {node.operator}: {error}") from error
+            raise Declined(f"reference: {node.operator}: {error}") from error
         if isinstance(result, tuple) and not _is_sequence(node):
             return result
         return (result,)  # type: ignore[return-value]

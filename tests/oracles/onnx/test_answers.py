@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from relaxcheck.generators.core.values import Array, numpy_dtype
-from relaxcheck.generators.onnx.model import Attribute, Model, Node, Tensor
+from relaxcheck.generators.onnx.model import Attribute, Model, Node, SparseValue, Tensor
 from relaxcheck.oracles.onnx import runtime
 from relaxcheck.oracles.onnx.answers import OUTSIDE, Question, answer
 from relaxcheck.oracles.outside import NoAnswer
@@ -47,12 +47,37 @@ def test_outside_oracles_answer_where_the_reference_has_no_function() -> None:
     assert not found.weak
 
 
+def test_a_sparse_constant_is_a_dense_tensor() -> None:
+    sparse = SparseValue("float32", (2, 3), (1, 5), (2, 3))
+    nodes = (Node("Constant", (), ("c",), {"sparse_value": sparse}), Node("Neg", ("c",), ("y",)))
+    found = answer(Question(Model(13, (), nodes, ("y",)), {}))
+    assert found.agreeing[:2] == ("reference", "onnxruntime")
+    assert found.outputs[0].value.tolist() == [[0, -2, 0], [0, 0, -3]]
+
+
 def test_the_verdict_of_a_single_outside_oracle_is_weak() -> None:
     x = np.array([[1, 2]], np.float32)
     found = answer(_question("QuickGelu", 18, x, domain="com.microsoft", alpha=1.5))
     assert found.agreeing == ("onnxruntime",)
     assert found.weak
     assert set(found.unsupported) == {"reference", "evaluator"}
+
+
+def test_a_single_outside_oracle_says_nothing_where_the_reference_declines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    boxes = np.array([[[0, 0, 1, 1], [3, 3, 4, 4]]], np.float32)
+    scores = np.array([[[0.5, 0.5]]], np.float32)
+    numbers = (np.array([2]), np.array([0.5], np.float32), np.array([0.1], np.float32))
+    tie = _question("NonMaxSuppression", 11, boxes, scores, *numbers)
+    agreed = answer(tie)
+    assert agreed.agreeing == ("onnxruntime", "evaluator")
+    assert agreed.unsupported == {"reference": "reference: NonMaxSuppression: equal scores"}
+    assert not agreed.weak
+    alone = {"onnxruntime": OUTSIDE["onnxruntime"]}
+    monkeypatch.setattr("relaxcheck.oracles.onnx.answers.OUTSIDE", alone)
+    with pytest.raises(NoAnswer, match=r"equal scores; onnxruntime alone, where ONNX leaves"):
+        answer(tie)
 
 
 def test_a_single_outside_oracle_says_nothing_of_nan() -> None:
@@ -150,6 +175,7 @@ def test_the_evaluator_is_asked_what_takes_it_seconds_where_no_other_answers(
     }
     found = answer(Question(model, arrays))
     assert found.agreeing == agreeing
-    assert not found.weak
+    # Float64 is asked of ONNX Runtime, the evaluator being slow.
+    assert found.weak == (dtype == "float32")
     (output,) = found.outputs
     assert np.array_equal(output.value, np.ones((1, 1, 2, 2)))

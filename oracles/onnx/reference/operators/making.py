@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from relaxcheck.generators.onnx.model import TensorValue
+from relaxcheck.generators.onnx.model import SparseValue, TensorValue
 from relaxcheck.generators.onnx.proto import dtype_of, value_array
 from relaxcheck.oracles.onnx.reference.call import Call, axis_of, integers, operator, relax
 from relaxcheck.oracles.onnx.reference.operators.casting import converted
@@ -20,6 +20,11 @@ def _constant(call: Call) -> Estimate:
         match name:
             case "value" if isinstance(value, TensorValue):
                 return stored(value_array(value), value.dtype)
+            case "sparse_value" if isinstance(value, SparseValue):
+                held = value_array(TensorValue(value.dtype, (len(value.values),), value.values))
+                dense = np.zeros(int(np.prod(value.shape)), held.dtype)
+                dense[list(value.places)] = held
+                return stored(dense.reshape(value.shape), value.dtype)
             case "value_int" | "value_ints":
                 return whole(value)
             case "value_float" | "value_floats":

@@ -10,6 +10,7 @@ import numpy as np
 
 from relaxcheck.generators.core.values import Array
 from relaxcheck.generators.onnx.proto import dtype_of
+from relaxcheck.oracles.answer import Unsupported
 from relaxcheck.oracles.onnx.reference.call import (
     Call,
     axis_of,
@@ -127,7 +128,7 @@ def _dequantize_linear(call: Call) -> Estimate:
         dtype = dtype_of(call.attribute("output_dtype"))
     scale = _spread(scale, x, call)
     if dtype not in FORMATS or scale.dtype not in FORMATS:
-        raise ValueError(f"scales of {scale.dtype} to {dtype}")
+        raise Unsupported(f"reference: DequantizeLinear: scales of {scale.dtype} to {dtype}")
     zero = None if zero is None else _spread(zero, x, call)
     shift: Any = 0 if zero is None else zero.value
     operands = (x, scale) if zero is None else (x, scale, zero)
