@@ -46,9 +46,11 @@ def number(value: float, dtype: str) -> Expr:
 
 
 def integer(node: Node, value: PrimExpr) -> Expr:
-    """The symbolic integer ``value`` as a tensor of int64 without dimensions."""
+    """The symbolic integer or bool ``value`` as a tensor of int64 without dimensions."""
     known = tvm_api_shapes.integer_of(value)
     known = value if known is None else known
+    if tvm_api.dtype_of(known) == "bool":
+        known = tvm_api_shapes.select(known, tvm_api.integer(1), tvm_api.integer(0))
     vector = node.emit(relax.op.shape_to_tensor(relax.ShapeExpr([known])))
     return node.emit(relax.op.reshape(vector, relax.ShapeExpr([])))
 

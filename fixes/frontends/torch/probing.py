@@ -50,7 +50,7 @@ def program_differs(graph: Any, *inputs: Array) -> bool:
     """
     from tvm.relax.frontend.torch import from_exported_program
 
-    program, expected = _program(graph, inputs)
+    program, expected = exported(graph, inputs)
     try:
         module = from_exported_program(program, run_ep_decomposition=False)
         actual = outputs_of(tvm.compile(module, _TARGET), inputs)
@@ -60,7 +60,7 @@ def program_differs(graph: Any, *inputs: Array) -> bool:
     return not all(map(_equal, actual, expected))
 
 
-def _program(graph: Any, inputs: Sequence[Array]) -> tuple[Any, list[Array]]:
+def exported(graph: Any, inputs: Sequence[Array]) -> tuple[Any, list[Array]]:
     """The exported program of ``graph``, and its results for ``inputs``."""
     import torch
     from torch._export.verifier import TrainingIRVerifier
