@@ -5,6 +5,7 @@ from typing import Protocol
 
 from relaxcheck.generators.core.case import AnyCase
 from relaxcheck.generators.core.dims import Dim
+from relaxcheck.generators.core.fills.kinds import Fill
 
 
 class Sized(Protocol):
@@ -21,8 +22,8 @@ class Sized(Protocol):
         ...
 
     @property
-    def dtype(self) -> str:
-        """The dtype, by TVM's name."""
+    def fill(self) -> Fill:
+        """The way its values are made."""
         ...
 
 

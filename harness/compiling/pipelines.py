@@ -8,6 +8,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.core.gradients import gradients
 from relaxcheck.generators.core.program import Program
 
@@ -89,3 +90,9 @@ def described(name: str, program: Program) -> str:
     steps = steps_before(name, program)
     words = words if _BINDS in steps else words.removeprefix(_BOUND)
     return f"{GRADIENTS}, then {words}" if GRADIENTS in steps else words
+
+
+def check_pipeline(name: str) -> None:
+    """Check that there is a pipeline called ``name``. Raises ``CaseError``."""
+    if name not in PIPELINES:
+        raise CaseError(f"pipeline {name!r} is unknown; known are {', '.join(PIPELINES)}")

@@ -8,11 +8,9 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.core.compiled import CompiledCase
 from relaxcheck.harness.compiling import building
 from relaxcheck.harness.compiling.judgement import Expected
-from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.compiling.running import Run
 from relaxcheck.harness.kind import Progress
 from relaxcheck.harness.outcomes.clock import Clock
@@ -63,12 +61,6 @@ class Planned(Generic[Q]):
     regime: str
     question: Q
     arguments: tuple[building.Argument, ...]
-
-
-def check_pipeline(case: CompiledCase) -> None:
-    """Check that there is a pipeline of the name that ``case`` gives. Raises ``CaseError``."""
-    if case.pipeline not in PIPELINES:
-        raise CaseError(f"pipeline {case.pipeline!r} is unknown; known are {', '.join(PIPELINES)}")
 
 
 def ended_together(

@@ -17,12 +17,11 @@ from relaxcheck.harness.compiling import building
 from relaxcheck.harness.compiling.building import SilentBail, StageError
 from relaxcheck.harness.compiling.ending import lacked_memory, left, message_of
 from relaxcheck.harness.compiling.late_linking import READS_PREFIX, name_of
-from relaxcheck.harness.compiling.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import PIPELINES, check_pipeline
 from relaxcheck.harness.compiling.running import Run, run_all, undefined_output
 from relaxcheck.harness.compiling.together import (
     Planned,
     all_runs,
-    check_pipeline,
     ended_together,
 )
 from relaxcheck.harness.kind import Progress, Tracing
@@ -112,7 +111,7 @@ def _begin(
     case: Case, progress: Progress, late: str | None, tracing: Tracing | None = None
 ) -> _Compiled | Outcome:
     """Compile ``case``; returns its outcome if it ends there."""
-    check_pipeline(case)
+    check_pipeline(case.pipeline)
     switch_fixes(case.fixes)
     clock = Clock()
     try:

@@ -34,13 +34,10 @@ from relaxcheck.generators.core.program import (
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.record import Attribute as Declared
 from relaxcheck.generators.operators.record import Operator
-from relaxcheck.harness.compiling.pipelines import PIPELINES
+from relaxcheck.harness.compiling.wellformed import LARGEST_SIZE, check_settings
 
 MOST_ELEMENTS = 2**28
 """Elements of the largest tensor: 2 GB in float64, which is what the reference computes in."""
-
-LARGEST_SIZE = 2**31 - 1
-"""The largest size of a dimension."""
 
 HIGHEST_RANK = 64
 """NumPy has no tensor of more dimensions."""
@@ -48,7 +45,6 @@ HIGHEST_RANK = 64
 MOST_NODES = 1000
 MOST_BINDINGS = 1000
 
-_FAMILY = re.compile(r"[A-Za-z0-9][\w.-]{0,99}", re.ASCII)
 _OPERATOR = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)*", re.ASCII)
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -85,15 +81,7 @@ def check(case: Case) -> None:
     Raises:
         CaseError: one of them makes no sense, in one line.
     """
-    check_family_name(case.family)
-    if case.pipeline not in PIPELINES:
-        raise CaseError(f"pipeline {case.pipeline!r} is unknown; known are {', '.join(PIPELINES)}")
-    if case.opt_level not in range(4):
-        raise CaseError(f"opt_level {case.opt_level}: LLVM has levels 0 to 3")
-    if not 0 <= case.seed < 2**64:
-        raise CaseError(f"seed {case.seed}: give a number from 0 to 2**64 - 1")
-    if len(case.bindings) > MOST_BINDINGS:
-        raise CaseError(f"{len(case.bindings)} bindings; at most {MOST_BINDINGS} run")
+    check_settings(case, MOST_BINDINGS)
     lenient = isinstance(case.expect, Invalid)
     if gradients(case.program):
         places(case.program)
@@ -109,12 +97,6 @@ def check(case: Case) -> None:
         _check_sizes(case.program, binding, lenient=lenient)
     if lenient:
         _check_expectation(case)
-
-
-def check_family_name(name: str) -> None:
-    """Check that ``name`` can name a folder. Raises ``CaseError``."""
-    if not _FAMILY.fullmatch(name):
-        raise CaseError(f"family {name[:100]!r}: a name has letters, digits, _ . and - only")
 
 
 def _check_name(name: str) -> None:

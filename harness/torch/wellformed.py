@@ -2,23 +2,17 @@
 
 import re
 from collections.abc import Iterator
-from math import prod
 
 from relaxcheck.generators.core.case import CaseError
-from relaxcheck.generators.core.fills.kinds import Literal
 from relaxcheck.generators.torch.case import TorchCase
 from relaxcheck.generators.torch.program import Branch, Layer, Many, Named, Node
-from relaxcheck.harness.compiling.pipelines import PIPELINES
+from relaxcheck.harness.compiling.wellformed import check_settings, check_shapes
 from relaxcheck.harness.torch.walk import nodes_of
 
-MOST_ELEMENTS = 2**24
 MOST_NODES = 1000
 MOST_BINDINGS = 100
-HIGHEST_RANK = 16
-LARGEST_SIZE = 2**31 - 1
 DEEPEST = 8
 
-_FAMILY = re.compile(r"[A-Za-z0-9][\w.-]{0,99}", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
 _TARGET = re.compile(r"[A-Za-z_][\w.]{0,199}", re.ASCII)
 
@@ -29,22 +23,13 @@ def check(case: TorchCase) -> None:
     Raises:
         CaseError: one of them makes no sense, in one line.
     """
-    if not _FAMILY.fullmatch(case.family):
-        raise CaseError(f"family {case.family!r} is no name")
-    if case.pipeline not in PIPELINES:
-        raise CaseError(f"pipeline {case.pipeline!r} is unknown; known are {', '.join(PIPELINES)}")
-    if case.opt_level not in range(4):
-        raise CaseError(f"opt_level {case.opt_level}: LLVM has levels 0 to 3")
-    if not 0 <= case.seed < 2**64:
-        raise CaseError(f"seed {case.seed}: give a number from 0 to 2**64 - 1")
-    if len(case.bindings) > MOST_BINDINGS:
-        raise CaseError(f"{len(case.bindings)} bindings; at most {MOST_BINDINGS} run")
+    check_settings(case, MOST_BINDINGS)
     nodes = list(nodes_of(case.program))
     if len(nodes) > MOST_NODES:
         raise CaseError(f"{len(nodes)} nodes; at most {MOST_NODES} run")
     if len(case.program.tensors) > MOST_NODES or len(case.program.layers) > MOST_NODES:
         raise CaseError(f"more than {MOST_NODES} tensors or layers")
-    _check_sizes(case)
+    check_shapes(case)
     _check_names(case)
 
 
@@ -122,20 +107,3 @@ def _arguments(given: tuple[object, ...], depth: int = 0) -> Iterator[object]:
                 yield from _arguments(items, depth + 1)
             case Layer(args=args, keywords=keywords):
                 yield from _arguments((*args, *keywords.values()), depth + 1)
-
-
-def _check_sizes(case: TorchCase) -> None:
-    for tensor in case.program.tensors:
-        if len(tensor.shape) > HIGHEST_RANK:
-            raise CaseError(f"tensor {tensor.name}: {len(tensor.shape)} dimensions")
-        for binding in case.bindings:
-            try:
-                shape = case.shape(tensor.name, binding)
-            except ZeroDivisionError as error:
-                raise CaseError(f"tensor {tensor.name}: a dimension divides by zero") from error
-            if any(not 0 <= size <= LARGEST_SIZE for size in shape) or prod(shape) > MOST_ELEMENTS:
-                raise CaseError(f"tensor {tensor.name}: shape {shape} is out of range")
-            if isinstance(tensor.fill, Literal) and len(tensor.fill.values) != prod(shape):
-                raise CaseError(
-                    f"tensor {tensor.name}: {len(tensor.fill.values)} values for shape {shape}"
-                )
