@@ -10,24 +10,30 @@ from relaxcheck.generators.onnx.proto import ir_version
 from relaxcheck.generators.onnx.walk import nodes_of, operators_of
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.outcomes.attribution import Attribution
-from relaxcheck.harness.outcomes.errors import headline, without_addresses, without_module
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import does
 from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.oracles.onnx.answers import Question, answer
 from relaxcheck.oracles.outside import NoAnswer
-from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES, on_release, process_words
+from relaxcheck.reports.imported import (
+    ImportedRendering,
+    Words,
+    behind,
+    issue_text,
+    run_to_show,
+    seen,
+    with_bindings,
+)
+from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES
 from relaxcheck.reports.onnx import model_text
-from relaxcheck.reports.rendering import SHAPES, STATIC, About, Rendering
+from relaxcheck.reports.rendering import About
 from relaxcheck.reports.templating import docstring_text
 
 _COMPARED = (Verdict.WRONG_VALUE, Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.PASS)
-_MESSAGE_LENGTH = 3000
-_WORDS = {"opset": "opset {}", "size": "{} among the sizes", "dims": "{} dimensions"}
 
 
-class OnnxRendering(Rendering[OnnxCase]):
+class OnnxRendering(ImportedRendering[OnnxCase]):
     """Models in lines; failures as scripts of ``onnx.helper`` and as issues."""
 
     def text(self, case: OnnxCase) -> str:
@@ -49,15 +55,7 @@ class OnnxRendering(Rendering[OnnxCase]):
     ) -> str:
         """The operator, what happens, and with which settings."""
         operator = " + ".join(operators_of(case.model))
-        dtypes = [value for value in blame.values() if value in DTYPES]
-        settings = [
-            _WORDS[name].format(value) if name in _WORDS else f"{name}={value}"
-            for name, value in blame.items()
-            if value not in DTYPES
-        ]
-        behind = f" of {', '.join(dtypes)}" if dtypes else ""
-        behind += f" with {', '.join(settings)}" if settings else ""
-        return f"ONNX {operator} {does(outcome)}{behind}"
+        return f"ONNX {operator} {does(outcome)}{behind(blame, DTYPES)}"
 
     def pasted(
         self,
@@ -69,7 +67,7 @@ class OnnxRendering(Rendering[OnnxCase]):
     ) -> tuple[str, str]:
         """A script that needs TVM and ONNX, and the issue with it."""
         script = script_text(case, outcome, title, about.environment)
-        return script, _issue_text(case, outcome, title, script, about)
+        return script, issue_text(case, outcome, title, script, about, _words(case, outcome))
 
     def pytest(
         self,
@@ -93,10 +91,6 @@ class OnnxRendering(Rendering[OnnxCase]):
             ("from_onnx", _arguments(case) or "as it is"),
             ("pipeline", PIPELINES[case.pipeline].description),
         )
-
-    def cells(self, case: OnnxCase) -> Mapping[str, str]:
-        """The cell of the shapes: ``symbolic`` or ``static``."""
-        return {SHAPES: "symbolic" if case.model.symbols else STATIC}
 
     def distinctions(self, case: OnnxCase, outcome: Outcome) -> Iterator[str]:
         """The opset, attributes and dtypes, then as the base."""
@@ -130,7 +124,7 @@ def script_text(
         raise CaseError(f"case {case.identifier} has the fixes on, which a script does not have")
     if case.model.functions:
         raise CaseError(f"case {case.identifier} has functions, which a script does not have")
-    index, regime = _run(case, outcome)
+    index, regime = run_to_show(case, outcome)
     values = arrays(case, index, regime)
     sources = model_text.tensor_sources(case, constants(case))
     inputs = [
@@ -145,7 +139,7 @@ def script_text(
         name=name,
         reason="" if passes else repr(docstring_text(title)),
         title=docstring_text(title),
-        seen=_seen(outcome, environment),
+        seen=seen(outcome, environment),
         oracle="onnx.reference" if oracle == "onnx" else oracle,
         ml_dtypes="ml_dtypes." in text,
         numpy_helper="numpy_helper." in text,
@@ -173,20 +167,6 @@ def script_text(
         invalid=isinstance(case.expect, Invalid),
         opaque=outcome.verdict is Verdict.OPAQUE_CRASH,
     )
-
-
-def _seen(outcome: Outcome, environment: Mapping[str, str]) -> str:
-    version = environment.get("apache-tvm", "")
-    word = "Seen" if outcome.verdict.is_failure else "Gone"
-    return f"{word} with apache-tvm {docstring_text(version)}." if version else ""
-
-
-def _run(case: OnnxCase, outcome: Outcome) -> tuple[int, str]:
-    """The run to show: the first that is wrong, else the first."""
-    for check in outcome.checks:
-        if (check.ratio is None or check.ratio > 1) and check.binding in case.bindings:
-            return case.bindings.index(check.binding), check.regime
-    return 0, case.regime
 
 
 def _tolerances(case: OnnxCase, values: Mapping[str, Array]) -> tuple[float, float]:
@@ -219,52 +199,24 @@ def _arguments(case: OnnxCase) -> str:
 
 
 def _conditions(case: OnnxCase) -> str:
-    bindings = "; ".join(
-        ", ".join(f"{k}={v}" for k, v in binding.items()) for binding in case.bindings if binding
-    )
     imported = f"; from_onnx({_arguments(case)})" if case.importing != Importing() else ""
     run = f"pipeline {case.pipeline}, LLVM level {case.opt_level}{imported}"
-    return f"# {run}" + (f"; bindings {bindings}" if bindings else "")
+    return with_bindings(run, case)
 
 
-def _issue_text(case: OnnxCase, outcome: Outcome, title: str, script: str, about: About) -> str:
-    """The issue as Markdown, in TVM's own template; its first line is the title."""
-    message = without_addresses(without_module(process_words(outcome.message.strip(), outcome)))
-    if outcome.verdict in (Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED):
-        message = headline(message)
+def _words(case: OnnxCase, outcome: Outcome) -> Words:
     oracles = {"onnxruntime": "ONNX Runtime", "evaluator": "the evaluator of onnx"}
     judged = " and ".join(oracles.get(name, name) for name in outcome.oracles)
     invalid = isinstance(case.expect, Invalid)
-    return TEMPLATES.get_template("issue/issue.md.j2").render(
-        title=f"[Bug][Frontend][ONNX] {title}",
-        feature="",
+    return Words(
+        frontend="ONNX",
         expected="The importer refuses the model, and says what is wrong."
         if invalid
         else "The model is imported, compiles, and computes what ONNX defines"
         + (f", as {judged} does." if judged else "."),
-        actual=f"The model {does(outcome)}{':' if message else '.'}",
-        message=message[:_MESSAGE_LENGTH],
-        rounding="",
-        source="",
-        attribution="",
-        culprit=about.culprit,
-        culprit_file="",
+        subject="model",
+        packages=(*PACKAGES[:2], "onnx", "onnxruntime", *PACKAGES[3:]),
         valid=not invalid,
-        cured="refused, as it should be" if invalid else "right",
-        releases={name: on_release(came, outcome) for name, came in about.releases.items()},
-        known=about.known,
-        environment=[
-            (name, about.environment[name])
-            for name in (*PACKAGES[:2], "onnx", "onnxruntime", *PACKAGES[3:])
-            if name in about.environment
-        ],
-        pipeline=PIPELINES[case.pipeline].description,
-        repro=script,
-        patched=about.patched,
-        cure=", ".join(f"`{name}`" for name in about.cure),
-        siblings=", ".join(about.siblings),
-        otherwise="",
-        fault=about.fault,
     )
 
 

@@ -6,30 +6,33 @@ from relaxcheck.generators.torch.case import EXPORT, FX, TorchCase
 from relaxcheck.generators.torch.program import DTYPES, Program
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.outcomes.attribution import Attribution
-from relaxcheck.harness.outcomes.errors import headline, without_addresses, without_module
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import does
 from relaxcheck.harness.torch.walk import functions_of, nodes_of
 from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Limits
-from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES, on_release, process_words
-from relaxcheck.reports.rendering import SHAPES, STATIC, About, Picture, Rendering
+from relaxcheck.reports.imported import (
+    ImportedRendering,
+    Words,
+    behind,
+    issue_text,
+    with_bindings,
+)
+from relaxcheck.reports.issue.template import PACKAGES
+from relaxcheck.reports.rendering import About, Picture
 from relaxcheck.reports.torch.calls import layer_source, safe, statements
 from relaxcheck.reports.torch.graph import picture
 from relaxcheck.reports.torch.module_text import program_lines
 from relaxcheck.reports.torch.script import script_text
 
-_MESSAGE_LENGTH = 3000
 _LONGEST_CALL = 100
 """A longer call makes a title hard to read."""
 
 _SAMPLE = "sample"
 """The axis of PyTorch's own samples, each by a label."""
 
-_WORDS = {"size": "{} among the sizes", "dims": "{} dimensions"}
 
-
-class TorchRendering(Rendering[TorchCase]):
+class TorchRendering(ImportedRendering[TorchCase]):
     """Programs in lines; failures as scripts of PyTorch and as issues."""
 
     def text(self, case: TorchCase) -> str:
@@ -50,16 +53,9 @@ class TorchRendering(Rendering[TorchCase]):
         limits: Limits | None = None,
     ) -> str:
         """The functions with their settings, what happens, and what it takes."""
-        dtypes = [value for value in blame.values() if value in DTYPES]
         written = _written(case.program, blame)
-        settings = [
-            _WORDS[name].format(value) if name in _WORDS else f"{name}={value}"
-            for name, value in blame.items()
-            if value not in DTYPES and not (written and name == _SAMPLE)
-        ]
-        behind = f" of {', '.join(dtypes)}" if dtypes else ""
-        behind += f" with {', '.join(settings)}" if settings else ""
-        return f"{written or _called(case.program)} {does(outcome)}{behind}"
+        end = behind(blame, DTYPES, _SAMPLE if written else "")
+        return f"{written or _called(case.program)} {does(outcome)}{end}"
 
     def pasted(
         self,
@@ -71,7 +67,7 @@ class TorchRendering(Rendering[TorchCase]):
     ) -> tuple[str, str]:
         """A script that needs TVM, PyTorch and NumPy, and the issue with it."""
         script = script_text(case, outcome, title, about.environment)
-        return script, _issue_text(case, outcome, title, script, about)
+        return script, issue_text(case, outcome, title, script, about, _words(case, outcome))
 
     def pytest(
         self,
@@ -100,10 +96,6 @@ class TorchRendering(Rendering[TorchCase]):
     def picture(self, case: TorchCase) -> Picture:
         """The graph of the nodes."""
         return picture(case.program, self.text(case))
-
-    def cells(self, case: TorchCase) -> Mapping[str, str]:
-        """The cell of the shapes: ``symbolic`` or ``static``."""
-        return {SHAPES: "symbolic" if case.program.symbols else STATIC}
 
     def distinctions(self, case: TorchCase, outcome: Outcome) -> Iterator[str]:
         """The settings of export and of calls, then as the base."""
@@ -164,49 +156,23 @@ def _settings(case: TorchCase) -> Iterator[str]:
 
 
 def _conditions(case: TorchCase) -> str:
-    bindings = "; ".join(
-        ", ".join(f"{k}={v}" for k, v in binding.items()) for binding in case.bindings if binding
-    )
     door = "" if case.importing.door == EXPORT else f"door {case.importing.door}, "
     settings = "".join(f", {each}" for each in _settings(case))
     run = (
         f"{door}{_exporting(case)}{settings}, pipeline {case.pipeline}, LLVM level {case.opt_level}"
     )
-    return f"# {run}" + (f"; bindings {bindings}" if bindings else "")
+    return with_bindings(run, case)
 
 
-def _issue_text(case: TorchCase, outcome: Outcome, title: str, script: str, about: About) -> str:
-    """The issue as Markdown, in TVM's own template; its first line is the title."""
-    message = without_addresses(without_module(process_words(outcome.message.strip(), outcome)))
-    if outcome.verdict in (Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED):
-        message = headline(message)
+def _words(case: TorchCase, outcome: Outcome) -> Words:
     door = {EXPORT: "from_exported_program", FX: "from_fx"}.get(case.importing.door, "relax_dynamo")
     lacks = outcome.verdict is Verdict.UNSUPPORTED and case.importing.door == EXPORT
-    return TEMPLATES.get_template("issue/issue.md.j2").render(
-        title=f"[Bug][Frontend][PyTorch] {title}",
-        feature="",
+    return Words(
+        frontend="PyTorch",
         expected=f"`{door}` takes the program; it compiles, and computes what PyTorch computes.",
-        actual=f"The program {does(outcome)}{':' if message else '.'}",
-        message=message[:_MESSAGE_LENGTH],
-        rounding="",
+        subject="program",
+        packages=PACKAGES,
         source="`torch.export` gives this program, so that it is a valid input." if lacks else "",
-        attribution="",
-        culprit=about.culprit,
-        culprit_file="",
-        valid=True,
-        cured="right",
-        releases={name: on_release(came, outcome) for name, came in about.releases.items()},
-        known=about.known,
-        environment=[
-            (name, about.environment[name]) for name in PACKAGES if name in about.environment
-        ],
-        pipeline=PIPELINES[case.pipeline].description,
-        repro=script,
-        patched=about.patched,
-        cure=", ".join(f"`{name}`" for name in about.cure),
-        siblings=", ".join(about.siblings),
-        otherwise="",
-        fault=about.fault,
     )
 
 

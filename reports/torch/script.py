@@ -14,6 +14,7 @@ from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.oracles.answer import Bounded
 from relaxcheck.oracles.outside import NoAnswer
 from relaxcheck.oracles.torch.answers import Question, answer
+from relaxcheck.reports.imported import run_to_show, seen
 from relaxcheck.reports.issue.template import TEMPLATES
 from relaxcheck.reports.templating import docstring_text
 from relaxcheck.reports.torch.calls import safe
@@ -48,7 +49,7 @@ def script_text(
         raise CaseError(f"case {case.identifier}: {outcome.verdict} is nothing to be shown")
     if case.fixes:
         raise CaseError(f"case {case.identifier} has the fixes on, which a script does not have")
-    index, regime = _run(case, outcome)
+    index, regime = run_to_show(case, outcome)
     values = arrays(case, index, regime)
     module = ModuleText(case, values)
     inputs = [
@@ -65,7 +66,7 @@ def script_text(
         name=name,
         reason="" if passes else repr(docstring_text(title)),
         title=docstring_text(title),
-        seen=_seen(outcome, environment),
+        seen=seen(outcome, environment),
         dies=outcome.verdict in _DIES,
         door=case.importing.door,
         importer=_IMPORTERS[case.importing.door],
@@ -94,20 +95,6 @@ def script_text(
         open=_open(bounds),
     )
     return text.lstrip("\n")
-
-
-def _seen(outcome: Outcome, environment: Mapping[str, str]) -> str:
-    version = environment.get("apache-tvm", "")
-    word = "Seen" if outcome.verdict.is_failure else "Gone"
-    return f"{word} with apache-tvm {docstring_text(version)}." if version else ""
-
-
-def _run(case: TorchCase, outcome: Outcome) -> tuple[int, str]:
-    """The run to show: the first that is wrong, else the first."""
-    for check in outcome.checks:
-        if (check.ratio is None or check.ratio > 1) and check.binding in case.bindings:
-            return case.bindings.index(check.binding), check.regime
-    return 0, case.regime
 
 
 def _bounds(case: TorchCase, values: Mapping[str, Array]) -> tuple[Bounded, ...]:

@@ -1,0 +1,116 @@
+"""The rendering that kinds share whose cases go through one of TVM's importers."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from relaxcheck.generators.core.compiled import CompiledCase
+from relaxcheck.harness.compiling.pipelines import PIPELINES
+from relaxcheck.harness.outcomes.errors import headline, without_addresses, without_module
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.outcomes.plain import does
+from relaxcheck.reports.issue.template import TEMPLATES, on_release, process_words
+from relaxcheck.reports.rendering import SHAPES, STATIC, About, Rendering
+from relaxcheck.reports.templating import docstring_text
+
+_MESSAGE_LENGTH = 3000
+_WORDS = {"opset": "opset {}", "size": "{} among the sizes", "dims": "{} dimensions"}
+
+C = TypeVar("C", bound=CompiledCase)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The sentences of an issue that differ between importers.
+
+    ``frontend`` is the importer's label in TVM's titles. ``packages`` are the parts of the
+    environment to list, in order. ``source`` says why the input is valid where that is in doubt.
+    """
+
+    frontend: str
+    expected: str
+    subject: str
+    packages: tuple[str, ...]
+    source: str = ""
+    valid: bool = True
+
+
+class ImportedRendering(Rendering[C]):
+    """A rendering of a kind that an importer takes."""
+
+    def cells(self, case: C) -> Mapping[str, str]:
+        """The cell of the shapes: ``symbolic`` or ``static``."""
+        return {SHAPES: "symbolic" if any(case.bindings) else STATIC}
+
+
+def behind(blame: Mapping[str, str], known: Collection[str], leave_out: str = "") -> str:
+    """The end of a title: dtypes, those among the ``known``, and settings of ``blame``.
+
+    The setting to ``leave_out`` is in the title already.
+    """
+    dtypes = [value for value in blame.values() if value in known]
+    settings = [
+        _WORDS[name].format(value) if name in _WORDS else f"{name}={value}"
+        for name, value in blame.items()
+        if value not in known and name != leave_out
+    ]
+    text = f" of {', '.join(dtypes)}" if dtypes else ""
+    return text + (f" with {', '.join(settings)}" if settings else "")
+
+
+def with_bindings(run: str, case: CompiledCase) -> str:
+    """A comment: ``run``, the way the case is run, and its bindings if it has some."""
+    bindings = "; ".join(
+        ", ".join(f"{k}={v}" for k, v in binding.items()) for binding in case.bindings if binding
+    )
+    return f"# {run}" + (f"; bindings {bindings}" if bindings else "")
+
+
+def run_to_show(case: CompiledCase, outcome: Outcome) -> tuple[int, str]:
+    """The run that a script shows: the first that is wrong, else the first."""
+    for check in outcome.checks:
+        if (check.ratio is None or check.ratio > 1) and check.binding in case.bindings:
+            return case.bindings.index(dict(check.binding)), check.regime
+    return 0, case.regime
+
+
+def seen(outcome: Outcome, environment: Mapping[str, str]) -> str:
+    """The sentence that says on which release a script saw the failure, or its end."""
+    version = environment.get("apache-tvm", "")
+    word = "Seen" if outcome.verdict.is_failure else "Gone"
+    return f"{word} with apache-tvm {docstring_text(version)}." if version else ""
+
+
+def issue_text(
+    case: CompiledCase, outcome: Outcome, title: str, script: str, about: About, words: Words
+) -> str:
+    """The issue as Markdown, in TVM's own template; its first line is the title."""
+    message = without_addresses(without_module(process_words(outcome.message.strip(), outcome)))
+    if outcome.verdict in (Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED):
+        message = headline(message)
+    return TEMPLATES.get_template("issue/issue.md.j2").render(
+        title=f"[Bug][Frontend][{words.frontend}] {title}",
+        feature="",
+        expected=words.expected,
+        actual=f"The {words.subject} {does(outcome)}{':' if message else '.'}",
+        message=message[:_MESSAGE_LENGTH],
+        rounding="",
+        source=words.source,
+        attribution="",
+        culprit=about.culprit,
+        culprit_file="",
+        valid=words.valid,
+        cured="right" if words.valid else "refused, as it should be",
+        releases={name: on_release(came, outcome) for name, came in about.releases.items()},
+        known=about.known,
+        environment=[
+            (name, about.environment[name]) for name in words.packages if name in about.environment
+        ],
+        pipeline=PIPELINES[case.pipeline].description,
+        repro=script,
+        patched=about.patched,
+        cure=", ".join(f"`{name}`" for name in about.cure),
+        siblings=", ".join(about.siblings),
+        otherwise="",
+        fault=about.fault,
+    )
