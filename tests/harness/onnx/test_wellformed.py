@@ -25,7 +25,7 @@ def with_tensor(**fields: object) -> OnnxCase:
         (softmax(pipeline="none"), "pipeline 'none' is unknown"),
         (softmax(opt_level=7), "LLVM has levels 0 to 3"),
         (softmax(seed=-1), "seed -1"),
-        (replace(softmax(), family="../up"), "family '../up' is no name"),
+        (replace(softmax(), family="../up"), "family '../up': a name has letters"),
         (replace(softmax(), model=replace(softmax().model, opset=999)), "opset 999"),
         (chain(importing=Importing(shapes=True)), "give one binding"),
         (with_tensor(shape=(1,) * 40), "40 dimensions"),

@@ -58,7 +58,7 @@ CODE = "a, b=print(1)"
         (of("torch.relu", opt_level=7), "LLVM has levels 0 to 3"),
         (of("torch.relu", seed=-1), "seed -1"),
         (of("torch.relu", bindings=({},) * 101), "101 bindings"),
-        (replace(of("torch.relu"), family="../up"), "family '../up' is no name"),
+        (replace(of("torch.relu"), family="../up"), "family '../up': a name has letters"),
         (of("torch.load"), "target 'torch.load' is no function"),
         (of("torch.serialization.load"), "is no function of tensors"),
         (of("os.system"), "target 'os.system' is no function"),
