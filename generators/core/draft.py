@@ -88,7 +88,8 @@ class Draft:
     No step takes the ``unsettled`` values: TVM does not know their shapes, or they are shapes.
     ``supply`` may choose an existing value of a shape and dtype as a further operand; without it
     each one is a new input. Dimensions are brought to one form, unless they stay ``as_written``.
-    Nodes are named after the ``step`` that made them: ``n2_0`` is the first of step 2.
+    Nodes are named after the ``step`` that made them: ``n2_0`` is the first of step 2. ``dead``
+    names nodes that are no outputs though nothing uses them.
     """
 
     dtype: str
@@ -99,6 +100,7 @@ class Draft:
     required: list[Require] = field(default_factory=list)
     functions: dict[str, Program] = field(default_factory=dict)
     counted: tuple[str, ...] = ()
+    dead: tuple[str, ...] = ()
     most: int = 20_000
     step: int = 0
     supply: "Supply | None" = None
@@ -302,9 +304,10 @@ class Draft:
         return wanted if wanted and wanted not in taken else otherwise
 
     def program(self) -> Program:
-        """The program; what no node uses is its output."""
+        """The program; what no node uses is its output, unless it is ``dead``."""
         used = {name for node in self.nodes for name in node.arguments}
-        outputs = tuple(node.name for node in self.nodes if node.name not in used)
+        unused = [node.name for node in self.nodes if node.name not in used]
+        outputs = tuple(name for name in unused if name not in self.dead) or tuple(unused)
         kept = tuple(
             tensor for tensor in self.inputs if tensor.name in used or self._defines(tensor)
         )
