@@ -14,7 +14,7 @@ from tests.zoo.catalogue import ALL
 from tests.zoo.judging import THRESHOLD
 from tests.zoo.model import Model
 from tests.zoo.page import PAGE, page
-from tests.zoo.records import FIXES, PATHS, Result, Verdict
+from tests.zoo.records import FIXES, PATHS, Cell, Result, Verdict
 from tests.zoo.running import ModelError, results
 
 EXIT_CODES = (
@@ -37,6 +37,12 @@ def zoo(
     minutes: Annotated[float | None, typer.Option(help="Begin nothing after as many.")] = None,
     seconds: Annotated[float, typer.Option(help="The processor's time for a verdict.")] = 120.0,
     out: Annotated[Path, typer.Option(help="The file of results.")] = Path("runs/zoo.jsonl"),
+    missing: Annotated[
+        bool,
+        typer.Option(
+            "--missing", help="Run only cells that have no expected result, and none in --out."
+        ),
+    ] = False,
     accept: Annotated[bool, typer.Option(help="Make these verdicts the expected ones.")] = False,
     write_page: Annotated[bool, typer.Option("--page", help=f"Write {PAGE} alone.")] = False,
 ) -> None:
@@ -60,9 +66,10 @@ def zoo(
         if model.missing:
             console.print(f"{model.name} is left out: {', '.join(model.missing)} is not installed")
     ran: list[Result] = []
+    done = _done(out) if missing else frozenset()
     try:
         for result in results(
-            chosen, paths, kinds, releases, states,
+            chosen, paths, kinds, releases, states, done=done,
             progress=lambda line: print(line, file=sys.stderr), seconds=seconds, minutes=minutes,
         ):  # fmt: skip
             records.merged(out, [result])
@@ -97,6 +104,13 @@ def _chosen(names: str) -> tuple[Model, ...]:
         each
         for each in ALL.values()
         if wanted & {"all", each.name, each.make.__module__.rpartition(".")[2]}
+    )
+
+
+def _done(out: Path) -> frozenset[Cell]:
+    """The cells that have a result in ``out``, or an expected one."""
+    return frozenset(
+        [*expected.verdicts(expected.stored()), *(each.cell for each in records.read(out))]
     )
 
 

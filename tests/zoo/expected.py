@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from tests.zoo.records import OFF, ON, Result, Trial, Verdict
+from tests.zoo.records import OFF, ON, Cell, Result, Trial, Verdict
 
 FILE = Path(__file__).with_name("expected.json")
 
@@ -56,13 +56,13 @@ def stored() -> list[Expected]:
     return msgspec.json.decode(FILE.read_bytes(), type=list[Expected])
 
 
-def verdicts(expected: Iterable[Expected]) -> dict[tuple[Trial, str, str], Expected]:
+def verdicts(expected: Iterable[Expected]) -> dict[Cell, Expected]:
     """``expected`` by trial, release and state of the fixes.
 
     Raises:
         ValueError: two of them are about one cell.
     """
-    cells: dict[tuple[Trial, str, str], Expected] = {}
+    cells: dict[Cell, Expected] = {}
     for each in expected:
         for release in each.releases:
             for state in each.fixes:
@@ -77,7 +77,7 @@ def surprises(results: Iterable[Result], expected: Iterable[Expected]) -> Iterat
     """The ``results`` whose verdict is not the expected one, be it better or worse."""
     cells = verdicts(expected)
     for result in results:
-        cell = cells.get((result.trial, result.release, result.fixes))
+        cell = cells.get(result.cell)
         verdict = None if cell is None else cell.verdict
         if result.verdict is not verdict:
             yield Surprise(result, verdict)
@@ -108,14 +108,13 @@ def accepted(results: Sequence[Result], before: Iterable[Expected]) -> list[Expe
     reasons = {(cell.trial, cell.verdict): cell.reason for cell in kept.values()}
     cells = {key: (cell.verdict, cell.reason) for key, cell in kept.items()}
     for result in results:
-        key = result.trial, result.release, result.fixes
         reason = "" if result.verdict is Verdict.RIGHT else result.message
-        cells[key] = result.verdict, reasons.get((result.trial, result.verdict)) or reason
+        cells[result.cell] = result.verdict, reasons.get((result.trial, result.verdict)) or reason
     return sorted(_joined(cells))
 
 
 def _joined(
-    cells: dict[tuple[Trial, str, str], tuple[Verdict, str]],
+    cells: dict[Cell, tuple[Verdict, str]],
 ) -> Iterator[Expected]:
     """One record for all states and releases on which a trial ends alike, where that is exact."""
     by_release: dict[tuple[Trial, Verdict, str, str], list[str]] = {}

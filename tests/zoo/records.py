@@ -43,6 +43,10 @@ class Trial(msgspec.Struct, frozen=True, order=True):
         return f"{self.model}, {self.path}, {'dynamic' if self.dynamic else 'static'}"
 
 
+Cell = tuple[Trial, str, str]
+"""A trial, a release, and the state of the fixes."""
+
+
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """The end of ``trial`` on a release, with the ``fixes`` "on" or "off".
 
@@ -58,6 +62,11 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     compiling: float | None = None
     seconds: float | None = None
 
+    @property
+    def cell(self) -> Cell:
+        """The cell that this is the result of."""
+        return self.trial, self.release, self.fixes
+
 
 def read(path: Path) -> list[Result]:
     """The results in the file ``path``, one a line; none if there is no such file."""
@@ -68,7 +77,7 @@ def read(path: Path) -> list[Result]:
 
 def merged(path: Path, new: list[Result]) -> list[Result]:
     """Write ``new`` results into ``path``, in place of those of the same cells."""
-    every = {(each.trial, each.release, each.fixes): each for each in [*read(path), *new]}
+    every = {each.cell: each for each in [*read(path), *new]}
     ordered = [every[key] for key in sorted(every)]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(msgspec.json.Encoder().encode_lines(ordered))

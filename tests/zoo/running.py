@@ -3,7 +3,7 @@
 import importlib.util
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import TracebackType
@@ -17,7 +17,7 @@ from tests.zoo.children import ChildError, Ended, in_child
 from tests.zoo.exporting import Note, exported, note, place, warm
 from tests.zoo.model import Model
 from tests.zoo.packages import load
-from tests.zoo.records import ONNX, Result, Trial, Verdict
+from tests.zoo.records import ONNX, Cell, Result, Trial, Verdict
 
 EXPORTING = 240.0
 """The seconds that an export may take."""
@@ -141,11 +141,12 @@ def results(
     progress: Progress,
     seconds: float = 120.0,
     minutes: float | None = None,
+    done: Collection[Cell] = frozenset(),
 ) -> Iterator[Result]:
     """The results of ``models`` by all ``paths``, static and dynamic as ``kinds`` says.
 
-    Models that lack packages are left out, and ONNX without its exporter. Stops to begin new ones
-    after ``minutes``.
+    Models that lack packages are left out, ONNX without its exporter, and the cells ``done``. Stops
+    to begin new ones after ``minutes``.
 
     Raises:
         ModelError: a model fails in PyTorch.
@@ -160,11 +161,17 @@ def results(
                 for dynamic in kinds:
                     if model.missing or (dynamic and not model.varying):
                         continue
+                    trials = {
+                        trial: left
+                        for trial in (Trial(model.name, path, dynamic) for path in paths)
+                        if (left := [each for each in fixes if (trial, name, each) not in done])
+                    }
+                    if not trials:
+                        continue
                     if end is not None and time.monotonic() > end:
                         progress(f"out of time before {model.name} on TVM {name}")
                         return
                     progress(f"{model.name} on TVM {name}")
                     made = ready(model, dynamic=dynamic)
-                    for path in paths:
-                        trial = Trial(model.name, path, dynamic)
-                        yield from server.tried(model, trial, made, fixes, seconds)
+                    for trial, left in trials.items():
+                        yield from server.tried(model, trial, made, left, seconds)

@@ -80,3 +80,24 @@ def test_results_replace_those_of_the_same_cell(tmp_path: Path) -> None:
     other = msgspec.structs.replace(result(verdict=Verdict.RIGHT), release="0.26")
     merged(path, [other, result(verdict=Verdict.RIGHT)])
     assert read(path) == [other, result(verdict=Verdict.RIGHT)]
+
+
+def test_cells_that_are_done_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[Trial, list[str]]] = []
+
+    def tried(
+        self: Server, model: Model, trial: Trial, made: Note, fixes: list[str], seconds: float
+    ) -> Iterator[Result]:
+        asked.append((trial, fixes))
+        yield from ()
+
+    monkeypatch.setattr(Server, "__enter__", lambda self: self)
+    monkeypatch.setattr(Server, "tried", tried)
+    monkeypatch.setattr(running, "ready", lambda model, *, dynamic: Note())
+    monkeypatch.setattr(running, "ONNX_EXPORTER", "onnx")
+    done = {(Trial("failing", TORCH), "0.27", state) for state in FIXES}
+    done.add((Trial("failing", ONNX), "0.27", "off"))
+    paths = [TORCH, ONNX]
+    every = running.results([MODEL], paths, [False], ["0.27"], FIXES, progress=print, done=done)
+    assert list(every) == []
+    assert asked == [(Trial("failing", ONNX), ["on"])]
