@@ -1,16 +1,19 @@
 """The part of TVM that makes a step wrong: the importer, the lowering, or the compiler."""
 
+from collections.abc import Collection
+
 import numpy as np
 
 from relaxcheck.fixes.tvm_api.shapes import name_of
 from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.compiling.building import SilentBail, StageError
 from relaxcheck.harness.models.compiling import Way
+from relaxcheck.harness.models.converting import Wrong
 from relaxcheck.harness.models.forcing import bindings, forced
 from relaxcheck.harness.models.judging import STEP_LIMIT, measured
 from relaxcheck.harness.models.meaning import Forbidden, NoMeaning, meaning
 from relaxcheck.harness.models.report import Blame, Node, ratio
-from relaxcheck.harness.models.stepping import Setting, Stepped, Wrong, ran
+from relaxcheck.harness.models.stepping import Setting, Stepped, ran
 
 _TEXT = 400
 
@@ -21,14 +24,38 @@ def blamed(wrong: Wrong, setting: Setting, checked: Stepped, way: Way) -> Node:
     The step's own Relax bindings are evaluated by an oracle, or, where it has no answer, compiled
     alone without optimisation.
     """
-    step = wrong.step
-    part = forced(setting.imported.module, checked.borders, only=(step.variable,))
-    text = " ".join(
-        f"{name_of(each.var)} = {_printed(each.value)}" for each in bindings(part.module)[:-1]
-    )
-    figures = ratio(step.name, wrong.measured)
+    if wrong.reason:
+        return misconverted(wrong, setting, checked.borders)
     blame, reason = _blame(wrong, setting, checked, way)
-    return Node(step.name, step.operator, step.text, text[:_TEXT], figures, blame, reason)
+    return _node(wrong, _relax(wrong, setting, checked.borders), blame, reason)
+
+
+def misconverted(
+    wrong: Wrong, setting: Setting | None = None, borders: Collection[str] = ()
+) -> Node:
+    """``wrong``, which is so as soon as it is imported, as a node of a report.
+
+    Without a ``setting`` there is no module: the import ended early.
+    """
+    text = wrong.relax
+    if not text and setting is not None:
+        text = _relax(wrong, setting, borders)
+    return _node(wrong, text, Blame.IMPORTER, wrong.reason)
+
+
+def _node(wrong: Wrong, relax: str, blame: Blame | None, reason: str) -> Node:
+    step, figures = wrong.step, ratio(wrong.step.name, wrong.measured)
+    return Node(
+        *(step.name, step.operator, step.text, relax[:_TEXT], figures, blame, reason),
+        differs=wrong.differs,
+    )
+
+
+def _relax(wrong: Wrong, setting: Setting, borders: Collection[str]) -> str:
+    """The Relax bindings of the step."""
+    part = forced(setting.imported.module, borders, only=(wrong.step.variable,))
+    every = bindings(part.module)[:-1]
+    return " ".join(f"{name_of(each.var)} = {_printed(each.value)}" for each in every)
 
 
 def _printed(value: object) -> str:
@@ -37,8 +64,6 @@ def _printed(value: object) -> str:
 
 def _blame(wrong: Wrong, setting: Setting, checked: Stepped, way: Way) -> tuple[Blame | None, str]:
     step = wrong.step
-    if step.variable not in checked.borders:
-        return Blame.IMPORTER, "the Relax variable has another type than the framework's value"
     part = forced(setting.imported.module, checked.borders, only=(step.variable,))
     held = setting.held()
     try:

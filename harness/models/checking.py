@@ -11,11 +11,12 @@ import msgspec
 from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.compiling.building import SilentBail, StageError
 from relaxcheck.harness.models import compiling, stepping
-from relaxcheck.harness.models.blaming import blamed
+from relaxcheck.harness.models.blaming import blamed, misconverted
 from relaxcheck.harness.models.compiling import Way, compiled
+from relaxcheck.harness.models.converting import converted
 from relaxcheck.harness.models.explaining import explanation
 from relaxcheck.harness.models.faults import left, raised, telling
-from relaxcheck.harness.models.imported import Imported, ImportFault
+from relaxcheck.harness.models.imported import Conversion, Imported, ImportFault
 from relaxcheck.harness.models.job import Job, Known, Message, Progress
 from relaxcheck.harness.models.judging import MODEL_LIMIT, measured
 from relaxcheck.harness.models.planning import Planned, planned
@@ -104,6 +105,7 @@ def check(job: Job, tell: Callable[[Message], None]) -> Report:
             if fault.before:
                 # There is no program of the importer's nodes to take a piece of.
                 return going.report
+            _converted(going, model, runs[0], fault.conversions)
             with going.stage("piece"):
                 subject = _explained(going, model, runs, runs[0], way)
                 for changes in explanation.import_explained(subject, going.report, fault.cause):
@@ -124,27 +126,33 @@ def check(job: Job, tell: Callable[[Message], None]) -> Report:
             cause = (
                 left(error) if isinstance(error, SilentBail) else raised(error.stage, error.cause)
             )
+            _contradicting(going, model, imported, runs[0])
             with going.stage("piece"):
                 subject = _explained(going, model, runs, runs[0], way)
-                for changes in explanation.compile_explained(subject, imported, cause):
+                wrong = next(iter(going.report.wrong), None)
+                for changes in explanation.compile_explained(subject, imported, cause, wrong):
                     going.know(**changes)
             return going.report
     _verdict(going, model, imported, main, runs)
     if going.report.verdict is Verdict.RUN:
+        run = runs[len(going.report.trials)]
+        _contradicting(going, model, imported, run)
         with going.stage("piece"):
-            subject = _explained(going, model, runs, runs[len(going.report.trials)], way)
-            for changes in explanation.run_explained(subject, imported):
+            subject = _explained(going, model, runs, run, way)
+            wrong = next(iter(going.report.wrong), None)
+            for changes in explanation.run_explained(subject, imported, wrong):
                 going.know(**changes)
     if going.report.verdict is Verdict.WRONG or (job.nodes and going.report.trials):
         trials = going.report.trials
         first = next((n for n, trial in enumerate(trials) if not trial.right), 0)
         with going.stage("nodes"):
             _locate(going, model, imported, runs[first], way)
-        wrong = [node.name for node in going.report.wrong[:1]] or going.report.region
-        if wrong:
+        if going.report.wrong or going.report.region:
             with going.stage("piece"):
                 subject = _explained(going, model, runs, runs[first], way)
-                for changes in explanation.wrong_explained(subject, imported, wrong):
+                for changes in explanation.wrong_explained(
+                    subject, imported, going.report.wrong[:1], going.report.region
+                ):
                     going.know(**changes)
     return going.report
 
@@ -250,17 +258,37 @@ def _exporter_differs(model: Source, runs: Sequence[Planned]) -> str:
     return ""
 
 
+def _converted(
+    going: _Check, model: Source, run: Planned, conversions: Sequence[Conversion]
+) -> None:
+    """Name the nodes that are wrong before the one at which the import fails."""
+    if not conversions:
+        return
+    with going.stage("nodes"):
+        values = model.steps(run.arrays, [each.step.name for each in conversions])
+        judged = converted(conversions, values, {}, types={}, owners={}, sizes={})
+    going.know(wrong=tuple(map(misconverted, judged.wrong[:_BLAMED])))
+
+
+def _contradicting(going: _Check, model: Source, imported: Imported, run: Planned) -> None:
+    """Name the nodes of a model that does not run that are wrong as soon as it is imported."""
+    with going.stage("nodes"):
+        setting = stepping.setting(model, imported, run.arrays)
+        judged = stepping.contradictions(setting)
+        borders = frozenset(imported.borders()) - judged.variables
+        wrong = tuple(misconverted(each, setting, borders) for each in judged.wrong[:_BLAMED])
+    going.know(wrong=wrong)
+
+
 def _locate(going: _Check, model: Source, imported: Imported, run: Planned, way: Way) -> None:
     """Name the steps that are wrong; where none is, the part that is wrong only as a whole."""
-    values = model.steps(run.arrays, [step.name for step in imported.steps])
-    arguments = stepping.arguments(imported, run.arrays)
-    setting = stepping.Setting(imported, arguments, values)
+    setting = stepping.setting(model, imported, run.arrays)
     try:
         stepped = stepping.stepped(setting, way, going.within)
     except (StageError, SilentBail) as error:
         going.know(notes=(f"the nodes could not be run on their own: {telling(error)}",))
         return
-    going.know(checked=stepped.checked, special=stepped.special)
+    going.know(checked=stepped.checked, behind=stepped.behind, special=stepped.special)
     nodes: list[Node] = []
     for each in stepped.wrong[:_BLAMED]:
         going.within(f"node {each.step.name}")

@@ -30,18 +30,35 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Conversion:
+    """A node of the framework's graph, as ``step`` names it, and the expression that it became.
+
+    The variable is "" where the expression is none of ``main``; several nodes may share one.
+    ``operands`` are the names of the nodes that this one uses. ``type`` is that of a tensor, None
+    of anything else. ``constant`` is the expression, if it is a constant.
+    """
+
+    step: Step
+    operands: tuple[str, ...]
+    type: Any = None
+    constant: Any = None
+
+
+@dataclass(frozen=True, slots=True)
 class Imported:
     """A Relax module whose function ``main`` computes the model.
 
-    ``steps`` are in the order of the program, and name different variables. ``inputs`` are the
-    names of the user's inputs in the order of the parameters of ``main``; the arrays of
-    ``parameters`` follow them.
+    ``steps`` are in the order of the program, and name different variables. ``conversions`` are in
+    the order of the framework's graph; they have what is no step as well. ``inputs`` are the names
+    of the user's inputs in the order of the parameters of ``main``; the arrays of ``parameters``
+    follow them.
     """
 
     module: Module
     steps: tuple[Step, ...]
     inputs: tuple[str, ...]
     parameters: Mapping[str, Array] = field(default_factory=dict)
+    conversions: tuple[Conversion, ...] = ()
 
     def borders(self) -> dict[str, Step]:
         """The steps by the names of their variables."""
@@ -63,6 +80,8 @@ class ImportFault(Exception):
     ``node`` is the name of the node that it was at, with its ``operator`` and the types of its
     ``operands``; empty where it was at none. ``unsupported`` are all operators that it lacks.
     ``before`` says what failed that runs before the importer; "" if it is the importer itself.
+    ``conversions`` are the nodes before it. ``exported`` is the program that the importer saw,
+    where it is another one than the user's.
     """
 
     cause: BaseException
@@ -71,6 +90,8 @@ class ImportFault(Exception):
     operands: tuple[str, ...] = ()
     unsupported: tuple[Unsupported, ...] = ()
     before: str = ""
+    conversions: tuple[Conversion, ...] = ()
+    exported: Any = None
 
     @property
     def text(self) -> str:

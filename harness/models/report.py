@@ -87,7 +87,8 @@ class Trial(msgspec.Struct, frozen=True):
 class Node(msgspec.Struct, frozen=True):
     """A wrong step: the framework's node, the Relax expression, and how far it is off.
 
-    ``blame`` says which part of TVM makes it wrong; ``reason`` says how that is known.
+    ``blame`` says which part of TVM makes it wrong; ``reason`` says how that is known. It
+    ``differs`` in "shape", "dtype" or "value".
     """
 
     name: str
@@ -97,6 +98,7 @@ class Node(msgspec.Struct, frozen=True):
     figures: Ratio
     blame: Blame | None = None
     reason: str = ""
+    differs: str = "value"
 
 
 class Lacking(msgspec.Struct, frozen=True):
@@ -193,7 +195,8 @@ class Report(msgspec.Struct, frozen=True):
 
     ``stage`` is the one that TVM was in: ``import``, a pass, ``codegen`` or ``run``. ``message``
     is its error, or a sentence. ``checked`` of the ``nodes`` of the framework's graph were run
-    on their own. ``region`` names the nodes of a part that is wrong only as a whole, and that is
+    on their own; nothing is known of those ``behind``, which use the result of a node of wrong
+    shape or dtype. ``region`` names the nodes of a part that is wrong only as a whole, and that is
     right without any one of the ``passes``. ``special`` says where NaN or infinity first arises.
     ``skipped`` are sizes at which the framework itself fails. ``seconds`` are by stage.
     """
@@ -209,6 +212,7 @@ class Report(msgspec.Struct, frozen=True):
     message: str = ""
     nodes: int = 0
     checked: int = 0
+    behind: int = 0
     trials: tuple[Trial, ...] = ()
     wrong: tuple[Node, ...] = ()
     region: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ import onnx
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.models.frameworks.inputs import Input, Symbol
-from relaxcheck.harness.models.imported import Imported
+from relaxcheck.harness.models.imported import Imported, ImportFault
 from relaxcheck.harness.models.values import Values
 
 
@@ -40,7 +40,7 @@ class Source(Protocol):
         """The Relax module. Raises ``ImportFault``."""
 
     def steps(self, arrays: Sequence[Array], names: Collection[str]) -> Values:
-        """The values of the steps ``names``, after ``imported``."""
+        """The values of the nodes ``names``, after ``imported``, which may have raised."""
 
 
 @dataclass(slots=True)
@@ -69,7 +69,11 @@ class TorchSource:
         """As in ``Source``."""
         from relaxcheck.harness.models.frontends import torch
 
-        recorded = torch.imported(self.model.program)
+        try:
+            recorded = torch.imported(self.model.program)
+        except ImportFault as fault:
+            self._exported = fault.exported
+            raise
         self._exported = recorded.exported
         return recorded.imported
 

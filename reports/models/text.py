@@ -22,6 +22,9 @@ _SENTENCES = {
     Verdict.BAD_INPUT: "The model cannot be checked.",
 }
 
+_FAILS = (Verdict.IMPORT, Verdict.COMPILE, Verdict.RUN)
+"""Verdicts of which a node that is wrong before can be the cause."""
+
 _BLAMES = {
     Blame.IMPORTER: "the importer",
     Blame.LOWERING: "the lowering of the operator",
@@ -39,10 +42,14 @@ def lines(report: Report, folder: str = "") -> Iterator[str]:
         stage = f"{report.stage}: " if report.stage else ""
         yield f"  {stage}{report.message}"
     yield from _lacking(report)
+    fails = report.verdict in _FAILS
+    if fails:
+        yield from _nodes(report)
     yield from _place(report)
     if report.special:
         yield f"{report.special[0].upper()}{report.special[1:]}."
-    yield from _nodes(report)
+    if not fails:
+        yield from _nodes(report)
     yield from _trials(report)
     yield from explanation(report, folder)
     for skipped in report.skipped:
@@ -79,16 +86,15 @@ def _place(report: Report) -> Iterator[str]:
 
 
 def _nodes(report: Report) -> Iterator[str]:
-    if report.wrong and report.verdict is not Verdict.WRONG:
-        yield "The outputs do not show it on these inputs, but:"
     if report.wrong:
-        yield (
-            f"{_counted(len(report.wrong), 'node')} of {report.nodes} "
-            f"{'is' if len(report.wrong) == 1 else 'are'} wrong on {report.framework}'s own "
-            "operands, the worst first:"
-        )
+        yield _wrong(report)
         for node in report.wrong[:_SHOWN]:
             yield from _node(node)
+        if report.behind:
+            yield (
+                f"  {_counted(report.behind, 'node')} behind could not be judged: check the model "
+                "again once this is mended."
+            )
     elif report.region:
         names = _some(report.region)
         yield f"Each of {report.checked} nodes is right alone; these are wrong together: {names}."
@@ -103,6 +109,24 @@ def _nodes(report: Report) -> Iterator[str]:
             f"Each of {report.checked} nodes is right on {report.framework}'s own operands, and so "
             "is each part: small errors grow over the whole model, or memory is at fault."
         )
+
+
+def _wrong(report: Report) -> str:
+    """The sentence in front of the wrong nodes."""
+    count, one = _counted(len(report.wrong), "node"), len(report.wrong) == 1
+    if report.verdict in _FAILS:
+        return (
+            f"{count} {'is' if one else 'are'} wrong as soon as {'it is' if one else 'they are'} "
+            "imported, which may be why the model fails; look there first:"
+        )
+    unseen = "The outputs do not show it on these inputs, but " * (
+        report.verdict is not Verdict.WRONG
+    )
+    order = ", another shape or dtype first" if report.wrong[0].differs != "value" else ""
+    return (
+        f"{unseen}{count} of {report.nodes} {'is' if one else 'are'} wrong on "
+        f"{report.framework}'s own operands{'' if one else f'{order}, the worst first'}:"
+    )
 
 
 def _node(node: Node) -> Iterator[str]:

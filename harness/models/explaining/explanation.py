@@ -11,6 +11,7 @@ from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.harness.compiling.building import Progress, SilentBail, StageError
 from relaxcheck.harness.models import stepping
 from relaxcheck.harness.models.compiling import RUN, Way, compiled, run
+from relaxcheck.harness.models.converting import DTYPE, SHAPE, VALUE
 from relaxcheck.harness.models.explaining.alone import Alone
 from relaxcheck.harness.models.explaining.curing import cure_of
 from relaxcheck.harness.models.explaining.cutting import Cut, cut
@@ -26,8 +27,9 @@ from relaxcheck.harness.models.pieces.calls import TorchInput
 from relaxcheck.harness.models.pieces.captured import Captured, captured
 from relaxcheck.harness.models.pieces.making import WRONG, Taken, is_right, piece_of
 from relaxcheck.harness.models.pieces.running import IMPORT
-from relaxcheck.harness.models.report import Failing, Piece, Place, Report, Trap
+from relaxcheck.harness.models.report import Failing, Node, Piece, Place, Report, Trap
 from relaxcheck.harness.models.sources import OnnxSource, Source
+from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.triage.curing import Names
 from relaxcheck.harness.workers.switching import only_fixes
 
@@ -39,6 +41,12 @@ _SCRIPT = 6000
 
 _STORED = 100_000
 """Elements at most of the values that a report holds."""
+
+_DIFFERS = {
+    SHAPE: Verdict.WRONG_SHAPE,
+    DTYPE: Verdict.WRONG_DTYPE,
+    VALUE: Verdict.WRONG_VALUE,
+}
 
 Changes = dict[str, Any]
 """Fields of a report, and their values."""
@@ -82,21 +90,33 @@ class Subject:
 def import_explained(subject: Subject, report: Report, error: BaseException) -> Iterator[Changes]:
     """Fields of the ``report`` on a model whose import ends in TVM's ``error``.
 
-    Of operators that the importer lacks, the first is the piece.
+    Of nodes that are wrong before that, and of operators that the importer lacks, the first is the
+    piece.
     """
+    if report.wrong:
+        yield from node_explained(subject, report.wrong[0])
+        return
     place, fault = report.place, raised(IMPORT, error)
     if place is None and report.lacking:
         first = report.lacking[0]
         place = Place(first.nodes[0], first.operator)
-    if place is None:
-        return
+    if place is not None:
+        yield from _single(subject, place.node, place.operator, fault)
+
+
+def node_explained(subject: Subject, node: Node) -> Iterator[Changes]:
+    """Fields of the report on a model with a ``node`` that is wrong as soon as it is imported."""
+    fault = Fault(_DIFFERS[node.differs], RUN, node.figures.difference, node.differs)
+    yield from _single(subject, node.name, node.operator, fault)
+
+
+def _single(subject: Subject, node: str, operator: str, fault: Fault) -> Iterator[Changes]:
+    """Fields of the report on a model with a ``node`` that has the ``fault`` by itself."""
     source = subject.source
-    outputs, operator = (place.node,), place.operator
+    outputs: tuple[str, ...] = (node,)
     values: dict[str, Captured] = {}
     if isinstance(source, OnnxSource):
-        nodes = [
-            each for each in source.model.graph.node if place.node in (each.name, *each.output)
-        ]
+        nodes = [each for each in source.model.graph.node if node in (each.name, *each.output)]
         outputs = tuple(name for each in nodes[:1] for name in each.output if name)
         every = [name for each in source.model.graph.node for name in each.output if name]
         values = _inputs(subject)
@@ -105,12 +125,17 @@ def import_explained(subject: Subject, report: Report, error: BaseException) -> 
     taken = Taken(outputs, outputs, subject.arrays, values)
     subject.progress("piece")
     made_of = piece_of(source, taken, fault, subject.way)
-    piece = Piece((place.node,), (operator,), fault, "", 0, True)
+    piece = Piece((node,), (operator,), fault, "", 0, True)
     yield from _pieced(subject, piece, made_of, (), ())
 
 
-def run_explained(subject: Subject, imported: Imported) -> Iterator[Changes]:
-    """Fields of the report on a model that compiles, and fails when it runs."""
+def run_explained(
+    subject: Subject, imported: Imported, wrong: Node | None = None
+) -> Iterator[Changes]:
+    """Fields of the report on a model that compiles, and fails when it runs.
+
+    ``wrong`` is as in ``compile_explained``.
+    """
     traps = scan(imported.module)
     yield {"traps": _traps(imported, traps)}
     setting = _setting(subject, imported)
@@ -126,8 +151,11 @@ def run_explained(subject: Subject, imported: Imported) -> Iterator[Changes]:
         return seen[0].alike(fault)
 
     cut_out = cut(imported, fails, show=showing(subject.progress))
-    if cut_out is not None:
-        yield {"place": _place((), cut_out)}
+    place = _place((), cut_out)
+    yield {"place": place}
+    if wrong is not None and (place is None or _precedes(imported, wrong.name, place.node)):
+        yield from node_explained(subject, wrong)
+    elif cut_out is not None:
         yield from _cut_explained(subject, setting, cut_out, seen[0], traps)
 
 
@@ -141,26 +169,40 @@ def death_explained(subject: Subject, imported: Imported) -> Iterator[Changes]:
         yield from run_explained(subject, imported)
 
 
-def compile_explained(subject: Subject, imported: Imported, fault: Fault) -> Iterator[Changes]:
-    """Fields of the report on a model that does not compile."""
+def compile_explained(
+    subject: Subject, imported: Imported, fault: Fault, wrong: Node | None = None
+) -> Iterator[Changes]:
+    """Fields of the report on a model that does not compile.
+
+    If the node ``wrong``, which is so as soon as it is imported, comes before the failing one, the
+    piece is that node: the other may be its victim.
+    """
     traps = scan(imported.module)
     yield {"traps": _traps(imported, traps)}
     setting = _setting(subject, imported)
     piece, alone = cut_by_fault(imported, fault, Trying(subject.way), subject.progress)
-    yield {"failing": tuple(map(_failing, alone)), "place": _place(alone, piece)}
-    if piece is not None:
+    place = _place(alone, piece)
+    yield {"failing": tuple(map(_failing, alone)), "place": place}
+    if wrong is not None and (place is None or _precedes(imported, wrong.name, place.node)):
+        yield from node_explained(subject, wrong)
+    elif piece is not None:
         yield from _cut_explained(subject, setting, piece, fault, traps)
 
 
 def wrong_explained(
-    subject: Subject, imported: Imported, names: Sequence[str]
+    subject: Subject, imported: Imported, nodes: Sequence[Node], region: Sequence[str]
 ) -> Iterator[Changes]:
-    """Fields of the report on a model whose steps ``names`` are wrong together."""
+    """Fields of the report on a model with the wrong ``nodes``, or a ``region`` that is wrong."""
     traps = scan(imported.module)
     yield {"traps": _traps(imported, traps)}
+    names = [node.name for node in nodes] or region
+    variables = [step.variable for step in imported.steps if step.name in names]
+    if not variables and nodes:
+        # A constant, or a variable of another node, is no part of a program.
+        yield from node_explained(subject, nodes[0])
+        return
     setting = _setting(subject, imported)
     trying = Trying(subject.way, setting)
-    variables = [step.variable for step in imported.steps if step.name in names]
     piece = cut_by_steps(imported, variables, trying, subject.progress)
     fault = None if piece is None else trying.fault(piece.part)
     if piece is not None and fault is not None:
@@ -249,8 +291,7 @@ def called_in(part: Part) -> tuple[str, ...]:
 
 
 def _setting(subject: Subject, imported: Imported) -> stepping.Setting:
-    values = subject.source.steps(subject.arrays, [step.name for step in imported.steps])
-    return stepping.Setting(imported, stepping.arguments(imported, subject.arrays), values)
+    return stepping.setting(subject.source, imported, subject.arrays)
 
 
 def _inputs(subject: Subject) -> dict[str, Captured]:
@@ -279,6 +320,12 @@ def _traps(imported: Imported, traps: Sequence[Sprung]) -> tuple[Trap, ...]:
 
 def _failing(alone: Alone) -> Failing:
     return Failing(alone.step.name, alone.step.operator, alone.fault.message, alone.behind)
+
+
+def _precedes(imported: Imported, node: str, other: str) -> bool:
+    """True if ``node`` comes before ``other`` in the framework's graph."""
+    order = {each.step.name: n for n, each in enumerate(imported.conversions)}
+    return order.get(node, 0) < order.get(other, len(order))
 
 
 def _place(alone: Sequence[Alone], cut: Cut | None) -> Place | None:

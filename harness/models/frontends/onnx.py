@@ -10,7 +10,14 @@ from tvm import relax
 from tvm.relax.frontend.onnx import onnx_frontend
 
 from relaxcheck.fixes import tvm_api
-from relaxcheck.harness.models.frontends.recording import Held, quiet, replaced, shown, steps
+from relaxcheck.harness.models.frontends.recording import (
+    Held,
+    conversions,
+    quiet,
+    recorded,
+    replaced,
+    shown,
+)
 from relaxcheck.harness.models.imported import Imported, ImportFault, Unsupported
 
 _IMPORTER = "ONNXGraphImporter"
@@ -68,16 +75,20 @@ def imported(model: onnx.ModelProto) -> Imported:
             module = onnx_frontend.from_onnx(model)
     except Exception as error:
         raise _fault(error, seen) from error
-    importer = seen.importer
-    held: list[Held] = [
-        (name, node.op_type, _text(node), importer._nodes[name])
+    inputs = seen.importer._inputs.items()
+    names = tuple(name for name, value in inputs if isinstance(value, relax.Var))
+    return recorded(module, _held(seen), names)
+
+
+def _held(seen: _Seen) -> list[Held]:
+    """What the importer holds for the nodes that it has converted."""
+    nodes = seen.importer._nodes
+    return [
+        Held(name, node.op_type, _text(node), tuple(filter(None, node.input)), nodes[name])
         for node in seen.graph.node
         for name in node.output
-        if name in importer._nodes
+        if name in nodes
     ]
-    names = tuple(name for name, value in importer._inputs.items() if isinstance(value, relax.Var))
-    module, found = steps(module, held)
-    return Imported(module, found, names)
 
 
 def _fault(error: Exception, seen: _Seen) -> ImportFault:
@@ -89,7 +100,8 @@ def _fault(error: Exception, seen: _Seen) -> ImportFault:
     for node in seen.graph.node:
         if any(name and name not in held for name in node.output):
             operands = tuple(shown(held.get(name)) if name else "none" for name in node.input)
-            return ImportFault(error, _name(node), node.op_type, operands)
+            before = conversions(_held(seen), {}, {})
+            return ImportFault(error, _name(node), node.op_type, operands, conversions=before)
     return ImportFault(error)
 
 

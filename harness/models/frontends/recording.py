@@ -3,27 +3,40 @@
 import contextlib
 import io
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from tvm import relax
 
 from relaxcheck.fixes import tvm_api
-from relaxcheck.fixes.tvm_api.functions import identity_of
+from relaxcheck.fixes.tvm_api.functions import identity_of, is_constant
 from relaxcheck.fixes.tvm_api.shapes import name_of
 from relaxcheck.harness.models.forcing import bindings, unique
-from relaxcheck.harness.models.imported import Module, Step
+from relaxcheck.harness.models.imported import Conversion, Imported, Module, Step
 
-Held = tuple[str, str, str, Any]
-"""A node's name, operator and text, and the Relax expression that the importer held for it."""
+# TVM has no type information of its own.
+Expr = Any
 
 
-def steps(module: Module, held: Iterable[Held]) -> tuple[Module, tuple[Step, ...]]:
-    """``module`` with unique names, and the steps in the order of its program.
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A node, the names of those it uses, and the expression that the importer held for it."""
+
+    name: str
+    operator: str
+    text: str
+    operands: tuple[str, ...]
+    value: Expr
+
+
+def recorded(module: Module, held: Iterable[Held], inputs: tuple[str, ...]) -> Imported:
+    """``module`` with unique names, its steps, and what the importer ``held`` for each node.
 
     A node that is no variable of its own, such as a constant or another name of an earlier value,
     is no step.
     """
+    held = list(held)
     made = [each.var for each in bindings(module)]
     renamed, names = unique(module)
     # A pass after the importer may have copied variables: a name that occurs once still says which.
@@ -33,14 +46,38 @@ def steps(module: Module, held: Iterable[Held]) -> tuple[Module, tuple[Step, ...
         by_name[name] = "" if name in by_name else names[identity_of(variable)]
     order = {names[identity_of(variable)]: number for number, variable in enumerate(made)}
     tensors = {names[identity_of(each)] for each in made if tvm_api.is_tensor(each)}
+    every = conversions(held, names, by_name)
     found: dict[str, Step] = {}
-    for name, operator, text, value in held:
-        if not isinstance(value, relax.Var):
-            continue
-        variable = names.get(identity_of(value)) or by_name.get(name_of(value), "")
-        if variable in order and variable in tensors:
-            found.setdefault(variable, Step(name, operator, variable, text))
-    return renamed, tuple(sorted(found.values(), key=lambda step: order[step.variable]))
+    for each in every:
+        if each.step.variable in tensors:
+            found.setdefault(each.step.variable, each.step)
+    steps = sorted(found.values(), key=lambda step: order[step.variable])
+    return Imported(renamed, tuple(steps), inputs, conversions=every)
+
+
+def conversions(
+    held: Iterable[Held], names: Mapping[Any, str], by_name: Mapping[str, str]
+) -> tuple[Conversion, ...]:
+    """The nodes that an importer ``held``.
+
+    The variables of its module have ``names`` by identity, or ``by_name`` where they were copied.
+    """
+    rows = []
+    for each in held:
+        value, variable = each.value, ""
+        if isinstance(value, relax.Var):
+            variable = names.get(identity_of(value)) or by_name.get(name_of(value), "")
+        constant = isinstance(value, relax.Expr) and is_constant(value)
+        tensor = constant or (isinstance(value, relax.Var) and tvm_api.is_tensor(value))
+        rows.append(
+            Conversion(
+                Step(each.name, each.operator, variable, each.text),
+                each.operands,
+                tvm_api.type_of(value) if tensor else None,
+                value if constant else None,
+            )
+        )
+    return tuple(rows)
 
 
 def shown(value: Any) -> str:

@@ -8,7 +8,14 @@ from typing import Any
 import torch
 from tvm.relax.frontend.torch import exported_program_translator as translator
 
-from relaxcheck.harness.models.frontends.recording import Held, quiet, replaced, shown, steps
+from relaxcheck.harness.models.frontends.recording import (
+    Held,
+    conversions,
+    quiet,
+    recorded,
+    replaced,
+    shown,
+)
 from relaxcheck.harness.models.imported import Imported, ImportFault, Unsupported
 
 _IMPORTER = "ExportedProgramImporter"
@@ -63,14 +70,23 @@ def imported(program: torch.export.ExportedProgram) -> Recorded:
     except Exception as error:
         raise _fault(error, seen[0] if seen else None) from error
     importer = seen[0]
-    held: list[Held] = [
-        (node.name, _operator(node), _text(node), value)
-        for node, value in importer.env.items()
+    names = _user_inputs(importer.program)
+    return Recorded(recorded(module, _held(importer.env), names), importer.program)
+
+
+def _held(env: Any) -> list[Held]:
+    """What the importer holds for the nodes that it has converted."""
+    return [
+        Held(
+            node.name,
+            _operator(node),
+            _text(node),
+            tuple(each.name for each in node.all_input_nodes),
+            value,
+        )
+        for node, value in env.items()
         if node.op == "call_function"
     ]
-    module, found = steps(module, held)
-    names = _user_inputs(importer.program)
-    return Recorded(Imported(module, found, names), importer.program)
 
 
 def _user_inputs(program: torch.export.ExportedProgram) -> tuple[str, ...]:
@@ -97,13 +113,19 @@ def _fault(error: Exception, importer: Any) -> ImportFault:
     env = importer.env
     for node in importer.program.graph.nodes if env else ():
         if node.op == "call_function" and node not in env:
-            operands = tuple(shown(_held(env, each)) for each in node.args)
-            return ImportFault(error, node.name, _operator(node), operands)
+            operands = tuple(
+                shown(env.get(each, each) if isinstance(each, torch.fx.Node) else each)
+                for each in node.args
+            )
+            return ImportFault(
+                error,
+                node.name,
+                _operator(node),
+                operands,
+                conversions=conversions(_held(env), {}, {}),
+                exported=importer.program,
+            )
     return ImportFault(error)
-
-
-def _held(env: Any, value: Any) -> Any:
-    return env.get(value, value) if isinstance(value, torch.fx.Node) else value
 
 
 def _text(node: Any) -> str:
