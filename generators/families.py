@@ -6,6 +6,7 @@ from relaxcheck.generators.core.axes import Family, UnknownFamily
 from relaxcheck.generators.core.program import Program
 from relaxcheck.generators.gradients import family as gradients
 from relaxcheck.generators.graphs import family as dynamic
+from relaxcheck.generators.graphs.whole import family as whole
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.family import OperatorFamily
 
@@ -25,11 +26,17 @@ def families(pipelines: Sequence[str]) -> tuple[OperatorFamily, ...]:
 def every(pipelines: Sequence[str]) -> tuple[Family, ...]:
     """Every family, also those that have to be asked for by name.
 
-    Graphs draw from those of ``pipelines`` that have the passes of the fixes, from others only
-    where there is none of these.
+    The family ``dynamic`` draws from those of ``pipelines`` that have the passes of the fixes, and
+    ``graphs`` from those that keep dtypes and layouts; from others only where there is none.
     """
     served = tuple(name for name in pipelines if name in dynamic.PIPELINES) or tuple(pipelines)
-    return (*families(pipelines), dynamic.family(served), *gradients.families(pipelines))
+    meant = tuple(name for name in whole.PIPELINES if name in pipelines) or tuple(pipelines)
+    return (
+        *families(pipelines),
+        dynamic.family(served),
+        whole.family(meant),
+        *gradients.families(pipelines),
+    )
 
 
 def family(name: str, pipelines: Sequence[str]) -> Family:

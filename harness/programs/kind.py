@@ -17,8 +17,9 @@ from relaxcheck.generators.core.program import (
     WHOLE_RANGE,
     Case,
 )
-from relaxcheck.generators.graphs import family as graphs
+from relaxcheck.generators.graphs import family as dynamic
 from relaxcheck.generators.graphs.mismatch import corrected
+from relaxcheck.generators.graphs.whole import family as whole
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.groups import checked_group_of, group_of
 from relaxcheck.generators.operators.record import Numerics
@@ -122,8 +123,8 @@ class Programs(CompiledKind[Case]):
         return case.program
 
     def by_structure(self, case: Case) -> bool:
-        """True of programs of the family ``dynamic``."""
-        return case.family == graphs.NAME
+        """True of programs of the families ``dynamic`` and ``graphs``."""
+        return case.family in (dynamic.NAME, whole.NAME)
 
     def valid_call(self, case: Case) -> Case | None:
         """``case`` with every input of the shape that the program states."""

@@ -34,7 +34,7 @@ AGAIN = 4
 """Cases for each pair of the two largest axes, for families that have more such pairs than
 ``OWN`` cases can have."""
 
-GRAPHS = ("dynamic",)
+GRAPHS = ("dynamic", "graphs")
 """Families whose operators follow each other freely: ``work`` does not know their sizes."""
 
 
