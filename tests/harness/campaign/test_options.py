@@ -20,7 +20,14 @@ def test_all_is_every_family_and_no_name_the_usual_ones() -> None:
     assert len(models) > 150
     programs = {name for name in whole if name.startswith("torch-")}
     assert len(programs) > 700
-    assert set(whole) - set(usual) == {"dynamic", "algebra", *gradients, *models, *programs}
+    assert set(whole) - set(usual) == {
+        "dynamic",
+        "graphs",
+        "algebra",
+        *gradients,
+        *models,
+        *programs,
+    }
 
 
 def test_names_are_taken_as_they_are_and_must_exist() -> None:
