@@ -1,6 +1,7 @@
 """Exported programs kept in a folder: exported once, for every TVM release, with fixes or without.
 
-Each program has a file, named by a hash of what export depends on, PyTorch's release among it.
+Each program has a file, named by a hash of what export depends on: PyTorch's release and our own
+sources among it.
 Several processes use the folder at once: a file is written under another name, and renamed.
 PyTorch unpickles what it reads, which runs code: files of another user are left alone, and a new
 folder is this user's own.
@@ -13,10 +14,12 @@ import zipfile
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import sympy
 import torch
 from torch.export import ExportedProgram
@@ -33,17 +36,32 @@ from relaxcheck.harness.torch.grouping import NotExported
 FOLDER = "RELAXCHECK_EXPORTED"
 """The environment variable that names the folder; empty: nothing is kept."""
 
-_FORMAT = 2
-"""Changes when files of another format are not to be read."""
-
 _MOST_BYTES = 512 << 20
 """The size that the folder is brought back to."""
 
 _LOOKS = 256
 """One file in so many is followed by a look at the size of the folder."""
 
+_SOURCES = (
+    "generators/core/**/*.py",
+    "generators/torch/*.py",
+    "harness/torch/exporting.py",
+    "harness/torch/grouping.py",
+    "harness/torch/keeping.py",
+    "harness/torch/splitting.py",
+)
+"""Our modules that make a program's PyTorch module, its values, and what is exported of it.
+
+The modules that draw a program are not among them: the program itself is hashed.
+"""
+
+_ROOMS = Path(__file__).parents[2]
+
 _OF_THE_MACHINE = (MemoryError, OSError)
 """Causes of a refusal that says nothing about the program."""
+
+_NO_MEMORY = ("can't allocate memory", "not enough memory", "out of memory")
+"""PyTorch's words for a lack of memory, which is a ``RuntimeError`` of its allocator."""
 
 _BESIDE, _REFUSED = "relaxcheck", b"refused:"
 
@@ -62,8 +80,9 @@ class _Beside(msgspec.Struct, frozen=True):
 class _Key(msgspec.Struct, frozen=True):
     """All that an exported program depends on."""
 
-    format: int
     torch: str
+    numpy: str
+    sources: str
     program: Program
     binding: dict[str, int]
     exporting: Exporting
@@ -74,8 +93,9 @@ class _Key(msgspec.Struct, frozen=True):
 def key(case: TorchCase) -> str:
     """The name of the file of the program of ``case``."""
     whole = _Key(
-        _FORMAT,
         str(torch.__version__),
+        np.__version__,
+        _sources(_ROOMS),
         case.program,
         case.bindings[0],
         case.exporting,
@@ -83,6 +103,17 @@ def key(case: TorchCase) -> str:
         case.regime,
     )
     return hashlib.sha256(msgspec.json.encode(whole, order="deterministic")).hexdigest()[:40]
+
+
+@cache
+def _sources(rooms: Path) -> str:
+    """A hash of the text of the modules ``_SOURCES``, in the folder ``rooms``."""
+    whole = hashlib.sha256()
+    for pattern in _SOURCES:
+        for path in sorted(rooms.glob(pattern)):
+            text = path.read_bytes()
+            whole.update(f"{path.relative_to(rooms)} {len(text)}\n".encode() + text)
+    return whole.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +147,7 @@ class Kept:
         if self.folder is None:
             return
         if isinstance(made, NotExported):
-            if isinstance(made.__cause__, _OF_THE_MACHINE):
+            if _is_of_the_machine(made):
                 return
             content = _REFUSED + str(made).encode()
         else:
@@ -149,6 +180,19 @@ class Kept:
             total += size
             if total > most:
                 path.unlink(missing_ok=True)
+
+
+def _is_of_the_machine(refusal: BaseException) -> bool:
+    """True if some cause of ``refusal`` is a lack of memory or time, or an error of the system."""
+    error: BaseException | None = refusal
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        words = str(error).lower()
+        if isinstance(error, _OF_THE_MACHINE) or any(each in words for each in _NO_MEMORY):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _own_bytes(path: Path) -> bytes | None:

@@ -84,6 +84,41 @@ def test_what_export_does_not_depend_on_has_no_part_in_the_key() -> None:
     assert len({key(each) for each in (case, *others)}) == 5
 
 
+@pytest.mark.parametrize(
+    ("path", "counts"),
+    [
+        ("generators/core/values.py", True),
+        ("generators/core/fills/spread.py", True),
+        ("generators/torch/module.py", True),
+        ("harness/torch/splitting.py", True),
+        ("generators/torch/graphs/growth.py", False),
+        ("harness/torch/kind.py", False),
+    ],
+)
+def test_a_change_of_the_modules_that_make_a_program_changes_its_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, counts: bool
+) -> None:
+    for name in ("generators/core/values.py", "generators/torch/module.py", path):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("before")
+    monkeypatch.setattr(keeping, "_ROOMS", tmp_path)
+    keeping._sources.cache_clear()
+    before = key(chain())
+    keeping._sources.cache_clear()
+    assert key(chain()) == before
+    (tmp_path / path).write_text("behind")
+    keeping._sources.cache_clear()
+    assert (key(chain()) != before) == counts
+    keeping._sources.cache_clear()
+
+
+def test_the_modules_that_count_are_there() -> None:
+    """A module that moves is not to be forgotten."""
+    for pattern in keeping._SOURCES:
+        assert list(keeping._ROOMS.glob(pattern)), pattern
+    assert keeping._ROOMS / "harness" / "torch" / "keeping.py" == Path(keeping.__file__)
+
+
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 and no more", b"refuse"])
 def test_a_broken_file_is_made_anew(tmp_path: Path, content: bytes) -> None:
     kept, case = Kept(tmp_path), of("torch.relu")
@@ -125,10 +160,14 @@ def test_a_folder_that_cannot_be_written_keeps_nothing(tmp_path: Path) -> None:
 
 def test_a_refusal_of_the_machine_is_not_kept(tmp_path: Path) -> None:
     kept, case = Kept(tmp_path), of("torch.relu")
-    refusal = NotExported("MemoryError: ")
-    refusal.__cause__ = MemoryError()
-    kept.write(case, refusal)
-    assert kept.read(case) is None
+    wrapped = RuntimeError("a call of Dynamo's")
+    wrapped.__cause__ = MemoryError()
+    own = "DefaultCPUAllocator: can't allocate memory: you tried to allocate 64 bytes"
+    for cause in (MemoryError(), OSError("no space"), TimeoutError(), wrapped, RuntimeError(own)):
+        refusal = NotExported("some words")
+        refusal.__cause__ = cause
+        kept.write(case, refusal)
+        assert kept.read(case) is None
     kept.write(case, NotExported("ValueError: no"))
     assert isinstance(kept.read(case), NotExported)
 
