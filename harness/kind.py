@@ -101,6 +101,12 @@ class Kind(ABC, Generic[C]):
     def prepare(self) -> None:
         """Import everything that executing takes, before workers are forked."""
 
+    def warm(self) -> None:
+        """Make what takes seconds and only cases of this kind use, before a worker is forked for one.
+
+        A command without such cases does not wait for it.
+        """
+
     @abstractmethod
     def execute(
         self, case: C, progress: Progress, *, plain: bool = False, tracing: Tracing | None = None

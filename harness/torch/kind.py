@@ -38,8 +38,12 @@ class TorchPrograms(CompiledKind[TorchCase]):
     # Executing imports TVM and the oracles: only workers do that.
 
     def prepare(self) -> None:
-        """Import TVM, PyTorch and its exporter."""
-        from relaxcheck.harness.torch import execute, exporting, vetting  # noqa: F401
+        """Import TVM and PyTorch."""
+        from relaxcheck.harness.torch import execute, vetting  # noqa: F401
+
+    def warm(self) -> None:
+        """Export a program: most of PyTorch's exporter is imported, and set up, at its first use."""
+        from relaxcheck.harness.torch import exporting
 
         exporting.warm()
 

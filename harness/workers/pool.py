@@ -69,6 +69,7 @@ class Pool:
         self._events: list[Event] = []
         self._workers: list[Worker] = []
         self._selector = selectors.DefaultSelector()
+        self._kinds: dict[str, None] = {}
         self._zygote = self._started()
         self.environment, self.fixes = self._zygote.environment, self._zygote.fixes
 
@@ -118,6 +119,7 @@ class Pool:
     def submit(self, *jobs: Job, first: bool = False) -> None:
         """Queue ``jobs``, ``first`` or last; each starts as soon as a worker is free."""
         queued = [Queued(job) for job in jobs]
+        self._kinds.update((job.case.kind, None) for job in jobs)
         if first:
             self._waiting.extendleft(reversed(queued))
         else:
@@ -241,7 +243,7 @@ class Pool:
     def _fork(self) -> Worker:
         for _ in range(_MOST_STARTS):
             try:
-                process = self._zygote.fork(self.limits.memory)
+                process = self._zygote.fork(self.limits.memory, tuple(self._kinds))
             except ZygoteGone:
                 self._restart()
                 continue

@@ -160,8 +160,8 @@ class Zygote:
             self.close()
             raise
 
-    def fork(self, memory_limit: int) -> Process:
-        """A new worker, whose memory may grow by ``memory_limit`` bytes."""
+    def fork(self, memory_limit: int, kinds: Sequence[str]) -> Process:
+        """A new worker for cases of ``kinds``; its memory may grow by ``memory_limit`` bytes."""
         ours, theirs = socket.socketpair()
         marker = os.memfd_create("relaxcheck-marker", os.MFD_CLOEXEC)
         os.ftruncate(marker, markers.SIZE)
@@ -171,7 +171,7 @@ class Zygote:
         fcntl.fcntl(log, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK)
         shared = mmap.mmap(marker, markers.SIZE)
         mark(shared, IDLE)
-        command = msgspec.json.encode(Command("fork", memory_limit=memory_limit))
+        command = msgspec.json.encode(Command("fork", 0, memory_limit, tuple(kinds)))
         try:
             with suppress(*_GONE):
                 socket.send_fds(self._control, [command], [theirs.fileno(), marker, log])

@@ -11,11 +11,15 @@ SCRATCH = "RELAXCHECK_SCRATCH"
 
 
 class Command(msgspec.Struct, frozen=True):
-    """A command: ``fork`` a worker, or ``reap``: wait for the worker ``pid`` to exit."""
+    """A command: ``fork`` a worker, or ``reap``: wait for the worker ``pid`` to exit.
+
+    A worker is forked for cases of ``kinds``, by name.
+    """
 
     verb: str
     pid: int = 0
     memory_limit: int = 0
+    kinds: tuple[str, ...] = ()
 
 
 class BundledFix(msgspec.Struct, frozen=True):

@@ -16,6 +16,7 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
@@ -66,8 +67,7 @@ def main() -> None:
     # Terminals and job managers send these to all processes; the engine decides what to do.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    if threading.active_count() != 1:
-        raise RuntimeError("the zygote must be single-threaded to fork workers")
+    _check_alone()
     # The engine's end closes when it dies, however it dies; then no process may remain.
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         own = _children()
@@ -83,12 +83,15 @@ def main() -> None:
 def _serve(engine: socket.socket, own: set[int]) -> None:
     """Execute commands until the engine is gone; ``own`` are children that stay."""
     workers: set[int] = set()
+    warm: set[str] = set()
     while True:
         message, descriptors, _, _ = socket.recv_fds(engine, 4096, 3)
         if not message:
             return
         command = msgspec.json.decode(message, type=Command)
         if command.verb == "fork":
+            _warm(set(command.kinds) - warm)
+            warm.update(command.kinds)
             pid = os.fork()
             if pid == 0:
                 engine.close()
@@ -113,6 +116,24 @@ def _serve(engine: socket.socket, own: set[int]) -> None:
                     exit_code=ended if ended >= 0 else None,
                 ),
             )
+
+
+def _warm(names: Collection[str]) -> None:
+    """Warm the kinds of these ``names``: workers share the memory of all that it makes."""
+    if not names:
+        return
+    gc.disable()
+    for kind in kinds.every():
+        if kind.name in names:
+            kind.warm()
+    gc.freeze()
+    gc.enable()
+    _check_alone()
+
+
+def _check_alone() -> None:
+    if threading.active_count() != 1:
+        raise RuntimeError("the zygote must be single-threaded to fork workers")
 
 
 def _children() -> set[int]:

@@ -46,6 +46,7 @@ def main() -> None:
     if not modules:
         for kind in kinds.every():
             kind.prepare()
+            kind.warm()
         for command in pkgutil.walk_packages(cli.__path__, f"{cli.__name__}."):
             importlib.import_module(command.name)
         hasten()
