@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count as numbers
+from itertools import cycle
 from pathlib import Path
 from statistics import median_low
 
@@ -73,7 +74,7 @@ def stream(
     shard: Shard = WHOLE,
     ruled_out: RuledOut = lambda family, cell, other: None,
 ) -> Iterator[AnyCase]:
-    """Cases of each of ``families`` in rounds (``turns_of``), without end.
+    """Cases of each of ``families`` in rounds (``turns_of``), in ``order_of`` them, without end.
 
     One in eight is an invalid program, in families that have such.
 
@@ -85,16 +86,15 @@ def stream(
     valid = _uniform if uniform else partial(_steered, ruled_out=ruled_out)
     key = shard.key(seed)
     drawn = [
-        (valid(family, key), invalid_calls(family, key) if family.invalid else None, turns)
-        for family, turns in zip(families, turns_of(families), strict=True)
+        (valid(family, key), invalid_calls(family, key) if family.invalid else None, numbers(1))
+        for family in families
     ]
-    for round_number in numbers():
-        for own_valid, own_invalid, turns in drawn:
-            for number in range(round_number * turns, (round_number + 1) * turns):
-                if own_invalid is None or (number + 1) % (_VALID + 1):
-                    yield as_drawn(next(own_valid))
-                else:
-                    yield next(own_invalid)
+    for at in cycle(order_of(families, key)):
+        own_valid, own_invalid, own_numbers = drawn[at]
+        if own_invalid is None or next(own_numbers) % (_VALID + 1):
+            yield as_drawn(next(own_valid))
+        else:
+            yield next(own_invalid)
 
 
 _SHARE = 8
@@ -118,6 +118,25 @@ def turns_of(families: Sequence[Family]) -> tuple[int, ...]:
     return tuple(
         max(count, least) if own else count for count, own in zip(turns, structured, strict=True)
     )
+
+
+_STEP = round(2**64 * (5**0.5 - 1) / 2)
+"""The golden section of the circle of 2**64: its multiples leave no large gap, however many."""
+
+
+def order_of(families: Sequence[Family], key: str) -> tuple[int, ...]:
+    """The number of the family of each case in a round, decided by ``key``.
+
+    Families of one turn come in an order that is spread over all of them from the first case on:
+    they are listed by what they are about. The turns of each other one are spread over the round.
+    """
+    first = next(_seeds(f"{key}/order"))
+    places = (
+        ((turn + (first + at * _STEP) % 2**64 / 2**64) / turns, at)
+        for at, turns in enumerate(turns_of(families))
+        for turn in range(turns)
+    )
+    return tuple(at for _, at in sorted(places))
 
 
 def _pairs(family: Family) -> int:

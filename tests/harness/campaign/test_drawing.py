@@ -20,7 +20,7 @@ from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.core.sampling import draw
 from relaxcheck.generators.families import families
 from relaxcheck.generators.torch.families import families as torch_families
-from relaxcheck.harness.campaign.drawing import WHOLE, Shard, stream, turns_of
+from relaxcheck.harness.campaign.drawing import WHOLE, Shard, order_of, stream, turns_of
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 
 FAMILIES = tuple(
@@ -106,6 +106,23 @@ def test_families_of_random_programs_have_a_share_of_every_round() -> None:
     # Alone they need no more than others.
     alone = [family for family in every if isinstance(family, Structured)]
     assert max(turns_of(alone)) < 5
+
+
+def test_a_short_campaign_sees_programs_of_all_sorts() -> None:
+    every = torch_families(("build",))
+    turns = turns_of(every)
+    order = order_of(every, "1")
+    assert Counter(order) == dict(enumerate(turns))
+    assert order == order_of(every, "1") != order_of(every, "2")
+    for count in (100, 400):
+        begun = order[:count]
+        assert len(set(begun)) > 0.8 * count
+        # They are listed by name: each tenth of the list has its share of the cases.
+        tenths = Counter(at * 10 // len(every) for at in set(begun))
+        assert min(tenths.values()) > 0.5 * len(set(begun)) / 10
+        random = sum(isinstance(every[at], Structured) for at in begun)
+        assert 0.09 < random / count < 0.16
+        assert len({at for at in begun if isinstance(every[at], Structured)}) == 5
 
 
 def test_a_case_drawn_alone_is_the_first_of_those_drawn_together() -> None:

@@ -80,7 +80,7 @@ def _hunt(names: str, key: str) -> None:
         for plant in lot:
             for seed in SEEDS:
                 family = family_of(plant)
-                most = cases_of(family.name, MOST) + _UNDER_WAY
+                most = cases_of(family.name, MOST, seed) + _UNDER_WAY
                 found = hunt(plant.plant, seed, pool, most, (family,), grace=0)
                 _check_alone(plant, lot, found)
                 results.append(RESULTS, key, MOST, controlled(found, clean_pool()))

@@ -233,7 +233,7 @@ def hunted_in(
             msgspec.Raw(encode(recorded.case)),
             msgspec.Raw(b"null" if finding is None else encode(finding.case)),
             axes=None if finding is None else axes_off(finding.case, finding.blame),
-            everywhere=place(recorded.case.family, of_family[recorded.case.family]),
+            everywhere=place(recorded.case.family, of_family[recorded.case.family], seed),
         )
     return Hunted(name, seed, None, drawn, seconds)
 

@@ -1,7 +1,7 @@
 """The place of a case in a campaign over everything, from its place among those of its family.
 
 A campaign draws each family's cases from a stream of the family's own (``harness.campaign.drawing``
-takes them in rounds), so that the case that a hunt over some families finds is the very case that a
+takes them in rounds, in an order that the seed decides), so that the case that a hunt over some families finds is the very case that a
 campaign over all of them with the same seed finds. Programs of other families that contain the
 operator may fail before it: the place is the latest at which the bug is found. ONNX models and
 PyTorch programs are drawn in campaigns of their own.
@@ -15,39 +15,36 @@ from relaxcheck.generators.onnx.families import families as models
 from relaxcheck.generators.onnx.running import PREFIX as ONNX
 from relaxcheck.generators.torch.families import families as programs
 from relaxcheck.generators.torch.running import PREFIX as TORCH
-from relaxcheck.harness.campaign.drawing import turns_of
+from relaxcheck.harness.campaign.drawing import WHOLE, order_of
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 
 
-@lru_cache(maxsize=3)
-def _rounds(kind: str) -> tuple[dict[str, tuple[int, int]], int]:
-    """Of each family the cases of a round before its own, and its own; and those of all."""
-    pipelines = tuple(PIPELINES)
-    families = _OF_KIND.get(kind, every)(pipelines)
-    places: dict[str, tuple[int, int]] = {}
-    before = 0
-    for family, turns in zip(families, turns_of(families), strict=True):
-        places[family.name] = (before, turns)
-        before += turns
-    return places, before
+@lru_cache(maxsize=8)
+def _rounds(kind: str, seed: int) -> tuple[dict[str, list[int]], int]:
+    """Of each family the places of its cases in a round, from 0; and the cases of a round."""
+    families = _OF_KIND.get(kind, every)(tuple(PIPELINES))
+    places: dict[str, list[int]] = {family.name: [] for family in families}
+    order = order_of(families, WHOLE.key(seed))
+    for place, at in enumerate(order):
+        places[families[at].name].append(place)
+    return places, len(order)
 
 
 _OF_KIND = {ONNX: models, TORCH: programs}
 """The families of the kinds that have campaigns of their own, by how their names begin."""
 
 
-def place(family: str, number: int) -> int:
+def place(family: str, number: int, seed: int) -> int:
     """The number of case ``number`` of ``family`` among those of all families; both from 1.
 
     Of a family of ONNX models, or of PyTorch programs, among those of all families of its kind.
     """
     kind = family.partition("-")[0]
-    places, whole = _rounds(kind if kind in _OF_KIND else "")
-    before, turns = places[family]
-    rounds, within = divmod(number - 1, turns)
-    return rounds * whole + before + within + 1
+    places, whole = _rounds(kind if kind in _OF_KIND else "", seed)
+    rounds, within = divmod(number - 1, len(places[family]))
+    return rounds * whole + places[family][within] + 1
 
 
-def cases_of(family: str, most: int) -> int:
+def cases_of(family: str, most: int, seed: int) -> int:
     """The number of cases of ``family`` among the first ``most`` of that campaign."""
-    return next(count for count in numbers(0) if place(family, count + 1) > most)
+    return next(count for count in numbers(0) if place(family, count + 1, seed) > most)

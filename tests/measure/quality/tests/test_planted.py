@@ -278,7 +278,7 @@ def test_the_place_in_a_campaign_over_everything_is_where_it_draws_the_case() ->
     for name in ("attention", "conv3d_transpose", "abs"):
         at = [number for number, case in enumerate(drawn, 1) if case.family == name]
         assert at
-        assert [place(name, number) for number in range(1, len(at) + 1)] == at
+        assert [place(name, number, 7) for number in range(1, len(at) + 1)] == at
 
 
 def test_results_of_another_state_or_cut_short_are_not_taken(tmp_path: Path) -> None:

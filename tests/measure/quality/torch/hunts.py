@@ -73,10 +73,10 @@ def drawn(families: Sequence[Family], seed: int, most: int) -> list[tuple[int, A
     A family's cases are a stream of its own, whatever is drawn beside it.
     """
     found = [
-        (place(family.name, number), with_fixes(case, True))
+        (place(family.name, number, seed), with_fixes(case, True))
         for family in families
         for number, case in enumerate(
-            islice(stream((family,), seed), cases_of(family.name, most)), 1
+            islice(stream((family,), seed), cases_of(family.name, most, seed)), 1
         )
     ]
     return sorted(found, key=lambda pair: pair[0])
