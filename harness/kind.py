@@ -102,9 +102,9 @@ class Kind(ABC, Generic[C]):
         """Import everything that executing takes, before workers are forked."""
 
     def warm(self) -> None:
-        """Make what takes seconds and only cases of this kind use, before a worker is forked for one.
+        """Set up, before a worker is forked for a case of this kind, what only such cases use.
 
-        A command without such cases does not wait for it.
+        It may take seconds: a command without such cases does not wait for it.
         """
 
     @abstractmethod

@@ -1,13 +1,14 @@
 """Cases of a campaign: an endless stream that is a function of a seed."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count as numbers
 from itertools import cycle
 from pathlib import Path
 from statistics import median_low
+from typing import TypeVar
 
 from hypothesis import strategies as st
 from hypothesis.configuration import set_hypothesis_home_dir
@@ -26,6 +27,8 @@ _LOT = 24
 
 _FEW = 4
 """Examples of one fault that Hypothesis draws at a time; few campaigns use more."""
+
+T = TypeVar("T")
 
 _CHOICES = st.integers(0, 2**64 - 1)
 
@@ -149,7 +152,7 @@ def _steered(family: Family, key: str, ruled_out: RuledOut) -> Iterator[AnyCase]
     steering = Steering(family.axes)
     heard = len(steering.impossible)
     for seed in _seeds(f"{key}/{family.name}/valid"):
-        for choice in dict.fromkeys(draw(_CHOICES, _LOT, seed)):
+        for choice in _distinct(_lot(_CHOICES, _LOT, seed)):
             # Hypothesis prefers small integers, and small ones come again in another lot.
             mixed = choice ^ seed
             point = steering.point(mixed)
@@ -159,9 +162,17 @@ def _steered(family: Family, key: str, ruled_out: RuledOut) -> Iterator[AnyCase]
             yield family.build(point, mixed % 2**32)
 
 
+def _distinct(values: Iterable[int]) -> Iterator[int]:
+    seen: set[int] = set()
+    for value in values:
+        if value not in seen:
+            seen.add(value)
+            yield value
+
+
 def _uniform(family: Family, key: str) -> Iterator[AnyCase]:
     for seed in _seeds(f"{key}/{family.name}/valid"):
-        yield from draw(cases(family), _LOT, seed)
+        yield from _lot(cases(family), _LOT, seed)
 
 
 def invalid_calls(family: Family, key: str) -> Iterator[AnyCase]:
@@ -179,13 +190,15 @@ def invalid_calls(family: Family, key: str) -> Iterator[AnyCase]:
 
 
 def _examples(strategy: st.SearchStrategy[AnyCase], seeds: Iterator[int]) -> Iterator[AnyCase]:
-    first = next(seeds)
-    alone = draw(strategy, 1, first)
-    yield from alone
-    # The same again and more: the first hundreds of cases need no second one of any fault.
-    yield from draw(strategy, _FEW, first)[len(alone) :]
     for seed in seeds:
-        yield from draw(strategy, _FEW, seed)
+        yield from _lot(strategy, _FEW, seed)
+
+
+def _lot(strategy: st.SearchStrategy[T], count: int, seed: int) -> Iterator[T]:
+    """As ``draw``, the first alone: a short campaign needs no second one of most families."""
+    alone = draw(strategy, 1, seed)
+    yield from alone
+    yield from draw(strategy, count, seed)[len(alone) :]
 
 
 def _seeds(name: str) -> Iterator[int]:

@@ -42,7 +42,7 @@ class TorchPrograms(CompiledKind[TorchCase]):
         from relaxcheck.harness.torch import execute, vetting  # noqa: F401
 
     def warm(self) -> None:
-        """Export a program: most of PyTorch's exporter is imported, and set up, at its first use."""
+        """Export a program: PyTorch imports and sets up most of its exporter at the first use."""
         from relaxcheck.harness.torch import exporting
 
         exporting.warm()

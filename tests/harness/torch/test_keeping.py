@@ -116,7 +116,7 @@ def test_the_modules_that_count_are_there() -> None:
     """A module that moves is not to be forgotten."""
     for pattern in keeping._SOURCES:
         assert list(keeping._ROOMS.glob(pattern)), pattern
-    assert keeping._ROOMS / "harness" / "torch" / "keeping.py" == Path(keeping.__file__)
+    assert Path(keeping.__file__) == keeping._ROOMS / "harness" / "torch" / "keeping.py"
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 and no more", b"refuse"])

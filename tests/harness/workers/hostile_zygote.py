@@ -60,6 +60,8 @@ def misbehave(case: Case, progress: Progress) -> Outcome:
             os.write(1, b'{"verdict": "pass"}\n' * 1000)
         case "raise":
             raise RuntimeError("a fault of the harness")
+        case "warmed":
+            return Outcome(Verdict.PASS, None, None, f"{_WARMED} {os.getpid()}")
     return Outcome(Verdict.PASS)
 
 
@@ -80,11 +82,18 @@ def misbehave_together(
         yield Outcome(Verdict.PASS)
 
 
+_WARMED: list[int] = []
+"""The processes that warmed the kind, in order."""
+
+
 class Hostile(Programs):
     """Programs whose execution is ``misbehave``."""
 
     def prepare(self) -> None:
         pass
+
+    def warm(self) -> None:
+        _WARMED.append(os.getpid())
 
     def execute(
         self, case: Case, progress: Progress, *, plain: bool = False, tracing: Tracing | None = None

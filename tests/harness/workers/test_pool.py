@@ -10,6 +10,7 @@ import pytest
 from relaxcheck.generators.core.program import Case, Input, Program
 from relaxcheck.harness.events import EventType
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.workers import zygote
 from relaxcheck.harness.workers.jobs import Job, Limits
 from relaxcheck.harness.workers.pool import Pool, PoolError
 
@@ -55,6 +56,35 @@ def test_each_misbehaviour_gets_its_verdict(
     assert outcome.verdict is verdict
     assert fragment in outcome.message
     assert outcome_of(pool, "well").verdict is Verdict.PASS
+
+
+def test_a_kind_is_warmed_once_in_the_parent_of_all_workers() -> None:
+    with Pool(1, LIMITS, ZYGOTE) as pool:
+        pool.submit(*(Job(behave("warmed", seed), fresh=True) for seed in range(2)))
+        messages = [outcome.message for _, outcome in pool.drain()]
+    (first, own), (second, other) = (message.split() for message in messages)
+    # A list of one process, which is neither worker.
+    assert first == second
+    assert own != other
+    assert first not in (f"[{own}]", f"[{other}]")
+
+
+def test_only_the_kinds_of_the_cases_are_warmed(monkeypatch: pytest.MonkeyPatch) -> None:
+    warmed: list[str] = []
+
+    class Counting:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def warm(self) -> None:
+            warmed.append(self.name)
+
+    every = tuple(map(Counting, ("first", "second", "third")))
+    monkeypatch.setattr(zygote.kinds, "every", lambda: every)
+    monkeypatch.setattr(zygote, "_check_alone", lambda: None)
+    zygote._warm(())
+    zygote._warm({"third", "first"})
+    assert warmed == ["first", "third"]
 
 
 def test_a_case_that_is_only_slow_is_not_confirmed_as_one_that_hangs() -> None:

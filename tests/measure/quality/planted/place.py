@@ -1,10 +1,10 @@
 """The place of a case in a campaign over everything, from its place among those of its family.
 
 A campaign draws each family's cases from a stream of the family's own (``harness.campaign.drawing``
-takes them in rounds, in an order that the seed decides), so that the case that a hunt over some families finds is the very case that a
-campaign over all of them with the same seed finds. Programs of other families that contain the
-operator may fail before it: the place is the latest at which the bug is found. ONNX models and
-PyTorch programs are drawn in campaigns of their own.
+takes them in rounds, in an order that the seed decides), so that the case that a hunt over some
+families finds is the very case that a campaign over all of them with the same seed finds. Programs
+of other families that contain the operator may fail before it: the place is the latest at which the
+bug is found. ONNX models and PyTorch programs are drawn in campaigns of their own.
 """
 
 from functools import lru_cache
