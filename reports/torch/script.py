@@ -19,6 +19,7 @@ from relaxcheck.reports.issue.template import TEMPLATES
 from relaxcheck.reports.templating import docstring_text
 from relaxcheck.reports.torch.calls import safe
 from relaxcheck.reports.torch.module_text import ModuleText, dynamic_shapes
+from relaxcheck.reports.torch.tolerances import comparison
 from relaxcheck.reports.torch.values import example_source, tensor_source
 
 _COMPARED = (Verdict.WRONG_VALUE, Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.PASS)
@@ -91,8 +92,7 @@ def script_text(
         fused=PIPELINES[case.pipeline].relax_pipeline == "target",
         structure=_structure(case, outcome),
         compares=compares,
-        tolerances=f"[{', '.join(f'{_widest(each):.3g}' for each in bounds)}]",
-        open=_open(bounds),
+        comparison=comparison(bounds),
     )
     return text.lstrip("\n")
 
@@ -103,19 +103,6 @@ def _bounds(case: TorchCase, values: Mapping[str, Array]) -> tuple[Bounded, ...]
     except NoAnswer:
         zeros = np.zeros(())
         return tuple(Bounded(zeros, zeros + _USUAL, "float32") for _ in case.program.outputs)
-
-
-def _widest(bounded: Bounded) -> float:
-    """The widest bound of ``bounded``, but that of elements that may be anything."""
-    return float(bounded.bound.max(where=np.isfinite(bounded.bound), initial=0.0))
-
-
-def _open(bounds: tuple[Bounded, ...]) -> str:
-    """A list of what may be anything in each output, as 0 and 1; "" where nothing may."""
-    free = [np.isinf(each.bound) for each in bounds]
-    if not any(each.any() for each in free):
-        return ""
-    return str([each.astype(int).tolist() if each.any() else 0 for each in free])
 
 
 def _examples(case: TorchCase) -> list[str]:

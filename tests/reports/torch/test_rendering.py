@@ -1,9 +1,12 @@
 """Scripts, issues and tests about PyTorch programs: the scripts are run."""
 
+import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from msgspec.structs import replace
 
@@ -171,6 +174,22 @@ def test_what_may_be_anything_is_not_compared() -> None:
     large = Tensor("x", (3,), fill=Literal((3e9, 1.5, 2.0)))
     text = script(of(Node("torch.Tensor.int", (Ref("x"),)), tensors=(large,)), WRONG)
     assert "close |= np.array([[1, 0, 0]][number], bool)" in text
+
+
+@pytest.mark.parametrize("wrong", [0, 2])
+def test_a_small_element_among_large_ones_is_wrong_by_itself(wrong: int) -> None:
+    """``exp`` of -20 is 2e-9, and of 10 is 22026: no one number is a bound of both."""
+    x = Tensor("x", (3,), fill=Literal((-20.0, 0.5, 10.0)))
+    text = script(of(Node("torch.exp", (Ref("x"),)), tensors=(x,)), WRONG)
+    (atol,) = re.findall(r"atol = (.*)\[number\]", text)
+    (rtol,) = re.findall(r"rtol=([^,]*)", text)
+    wanted = np.exp(np.array([-20.0, 0.5, 10.0]))
+    factor = np.ones(3)
+    rtols = ast.literal_eval(rtol.removesuffix("[number]"))
+    apart = {"rtol": rtols[0] if rtols else 0, "atol": ast.literal_eval(atol)[0]}
+    factor[wrong] = 1.0001
+    assert np.isclose(wanted * (1 + 1e-7), wanted, **apart).all()
+    assert np.isclose(wanted * factor, wanted, **apart).tolist() == [at != wrong for at in range(3)]
 
 
 def test_a_test_in_tvm_s_style_fails_while_the_bug_is_there(tmp_path: Path) -> None:
