@@ -13,7 +13,7 @@ from relaxcheck.fixes.framework.patch import NewFile
 from relaxcheck.fixes.frontends.onnx.computing import bounded, computed, filled, largest, lowest
 from relaxcheck.fixes.frontends.torch import operands
 from relaxcheck.fixes.frontends.torch.converting import Convert, Node, patch, rebindings
-from relaxcheck.fixes.frontends.torch.probing import differs
+from relaxcheck.fixes.frontends.torch.probing import differs, made_of
 from relaxcheck.fixes.tvm_api import Expr, PrimExpr, Tensor
 
 UPSTREAM = NewFile("relax/frontend/torch/pooling.py")
@@ -116,8 +116,68 @@ def convert_adaptive_average(node: Node) -> Expr:
     alone = operands.rank_of(data) == rank + 1
     batch = node.emit(relax.op.expand_dims(data, 0)) if alone else data
     sizes = each_axis(node.argument("output_size"), rank)
+    if not all(isinstance(size, int) for size in sizes):
+        return _adaptive_averages(node, data, sizes)
     result = node.emit(_ADAPTIVE[rank](batch, sizes))
     return node.emit(relax.op.squeeze(result, [0])) if alone else result
+
+
+def _adaptive_averages(node: Node, data: Expr, sizes: Sequence[Any]) -> Expr:
+    """The averages of as many windows as ``sizes`` say, of which Relax's operator takes numbers."""
+    inner, lead = operands.inner_dtype(node.dtype), operands.rank_of(data) - len(sizes)
+    counts = [tvm_api.integer(size) if isinstance(size, int) else size for size in sizes]
+
+    def compute(source: Tensor, counts: Sequence[PrimExpr]) -> Tensor:
+        extents = list(source.shape)[lead:]
+
+        def total(*at: PrimExpr) -> PrimExpr:
+            axes, places, inside = _adaptive_window("k", at[lead:], extents, counts)
+            element = source[(*at[:lead], *places)]
+            return te.sum(tirx.Select(inside, element, tirx.const(0, inner)), axis=axes)
+
+        sums = te.compute([*source.shape[:lead], *counts], total, name="sums")
+
+        def average(at: Sequence[PrimExpr]) -> PrimExpr:
+            divisor: PrimExpr = tvm_api.integer(1)
+            for start, end in _adaptive_limits(at[lead:], extents, counts):
+                divisor = divisor * (end - start)
+            return sums[tuple(at)] / divisor.astype(inner)
+
+        return filled(sums.shape, average, "averages")
+
+    result = computed(node, compute, operands.cast(node, data, inner), counts)
+    return operands.cast(node, result, node.dtype)
+
+
+def _adaptive_limits(
+    at: Sequence[PrimExpr], extents: Sequence[PrimExpr], counts: Sequence[PrimExpr]
+) -> list[tuple[PrimExpr, PrimExpr]]:
+    """The first place of the window ``at`` of ``counts``, and the one behind its last, by axis."""
+    return [
+        (
+            tvm_api.floordiv(i * extent, count),
+            tvm_api.floordiv((i + 1) * extent + (count - 1), count),
+        )
+        for i, extent, count in zip(at, extents, counts, strict=True)
+    ]
+
+
+def _adaptive_window(
+    name: str, at: Sequence[PrimExpr], extents: Sequence[PrimExpr], counts: Sequence[PrimExpr]
+) -> tuple[list[Any], list[PrimExpr], PrimExpr]:
+    """The axes to reduce, the places in the data, and whether they are in the window ``at``."""
+    axes, places, inside = [], [], []
+    limits = _adaptive_limits(at, extents, counts)
+    for number, ((start, end), extent, count) in enumerate(
+        zip(limits, extents, counts, strict=True)
+    ):
+        # A window begins in the middle of an element at most, and ends so.
+        longest = tvm_api.floordiv(extent + (count - 1), count) + 1
+        axes.append(te.reduce_axis((0, longest), name=f"{name}{number}"))
+        place = start + axes[-1]
+        inside.append(place < end)
+        places.append(bounded(place, extent))
+    return axes, places, tirx.all(*inside)
 
 
 def convert_adaptive_maximum(node: Node) -> Expr:
@@ -140,20 +200,7 @@ def convert_adaptive_maximum(node: Node) -> Expr:
         dtype = tvm_api.dtype_of(source)
 
         def window(name: str, at: Sequence[PrimExpr]) -> Any:
-            """The axes to reduce, the places in the data, and where they are in the window."""
-            axes, places, inside = [], [], []
-            for number, (i, extent, count) in enumerate(
-                zip(at[lead:], extents, counts, strict=True)
-            ):
-                start = tvm_api.floordiv(i * extent, count)
-                end = tvm_api.floordiv((i + 1) * extent + (count - 1), count)
-                # A window begins in the middle of an element at most, and ends so.
-                longest = tvm_api.floordiv(extent + (count - 1), count) + 1
-                axes.append(te.reduce_axis((0, longest), name=f"{name}{number}"))
-                place = start + axes[-1]
-                inside.append(place < end)
-                places.append(bounded(place, extent))
-            return axes, places, tirx.all(*inside)
+            return _adaptive_window(name, at[lead:], extents, counts)
 
         shape = [*source.shape[:lead], *counts]
 
@@ -203,6 +250,26 @@ CONVERSIONS: dict[str, Convert] = {
 
 _DATA = np.arange(1, 10, dtype=np.float32).reshape(1, 1, 3, 3)
 
+
+def _refuses_symbols() -> bool:
+    """True if TVM does not average as many windows as a symbol says."""
+    import torch
+
+    def call(graph: Any, data: Any) -> Any:
+        size = graph.call_function(torch.ops.aten.sym_size.int, (data, 2))
+        average = torch.ops.aten._adaptive_avg_pool2d.default
+        result = graph.call_function(average, (data, [size, 2]))
+        result.meta["val"] = torch.zeros(1)
+        return result
+
+    try:
+        made_of(call, [([1, 1, tvm_api.shape_var("n"), 3], "float32")])
+    except Exception:
+        # Of any kind: the importer does not convert it.
+        return True
+    return False
+
+
 FIX = Fix(
     name="torch_pooling",
     operators=tuple(CONVERSIONS),
@@ -215,6 +282,7 @@ FIX = Fix(
         ),
         FaultPart("adaptive", partial(differs, "adaptive_max_pool2d.default", _DATA, [2, 2])),
         FaultPart("one sample", partial(differs, "adaptive_avg_pool1d.default", _DATA[0, 0], [2])),
+        FaultPart("symbolic", _refuses_symbols),
     ),
     rebindings=rebindings(CONVERSIONS),
     after="torch_creation",

@@ -1,13 +1,16 @@
-"""Views of tensors in shapes with symbolic sizes."""
+"""Views of tensors in shapes with symbolic sizes, or of tensors without dimensions."""
 
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix
 from relaxcheck.fixes.framework.patch import NewFile
 from relaxcheck.fixes.frontends.torch import operands
 from relaxcheck.fixes.frontends.torch.converting import Convert, Node, patch, rebindings
-from relaxcheck.fixes.frontends.torch.probing import made_of
+from relaxcheck.fixes.frontends.torch.probing import differs, made_of
 from relaxcheck.fixes.tvm_api import Expr
 
 UPSTREAM = NewFile("relax/frontend/torch/reshaping.py")
@@ -25,7 +28,15 @@ def convert_reshaped(node: Node) -> Expr:
     return operands.reshaped(node, data, dims)
 
 
+def convert_squeezed(node: Node) -> Expr:
+    """``self`` without dimensions of 1; one without dimensions stays as it is."""
+    data = node.argument("self")
+    return node.converted() if operands.rank_of(data) else data
+
+
 CONVERSIONS: dict[str, Convert] = {
+    "squeeze.dim": convert_squeezed,
+    "squeeze.dims": convert_squeezed,
     "view.default": convert_reshaped,
     "reshape.default": convert_reshaped,
 }
@@ -52,10 +63,13 @@ FIX = Fix(
     operators=tuple(CONVERSIONS),
     fault=(
         "views of PyTorch programs that keep the rank are not imported where a symbol takes the"
-        " place of a number: dimensions are compared as if they were numbers"
+        " place of a number, or that squeeze a tensor without dimensions"
     ),
     issue=None,
-    parts=(FaultPart("symbols", _compares_expressions),),
+    parts=(
+        FaultPart("symbols", _compares_expressions),
+        FaultPart("no dimensions", partial(differs, "squeeze.dim", np.array(1.5, np.float32), 0)),
+    ),
     rebindings=rebindings(CONVERSIONS),
     after="torch_repeating",
     patch=patch(CONVERSIONS),

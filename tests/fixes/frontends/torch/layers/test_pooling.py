@@ -19,6 +19,12 @@ PROGRAMS: whole.Programs = {
         "divisors": programs(lambda x: F.avg_pool2d(x, 2, divisor_override=3), floats(1, 2, 4, 5)),
         "adaptive": programs(lambda x: F.adaptive_max_pool2d(x, (2, 3)), floats(1, 2, 4, 5)),
         "one sample": programs(lambda x: F.adaptive_avg_pool1d(x, 2), floats(3, 5)),
+        "symbolic": programs(
+            lambda x: F.adaptive_avg_pool2d(x, (None, 2)),
+            floats(1, 2, 4, 5),
+            dynamic=[(2,)],
+            again=[[floats(1, 2, 3, 5)]],
+        ),
     }
 }
 
@@ -89,4 +95,19 @@ def test_symbolic_sizes() -> None:
         floats(2, 1, 4, 6),
         dynamic=[(0, 2)],
         again=[[floats(3, 1, 7, 6)]],
+    )
+
+
+def test_as_many_averages_as_a_symbol_says() -> None:
+    check(
+        lambda x: F.adaptive_avg_pool2d(x, (x.shape[0], None)),
+        floats(2, 3, 5, 4),
+        dynamic=[(0, 2, 3)],
+        again=[[floats(3, 3, 7, 6)], [floats(5, 3, 4, 3)]],
+    )
+    check(
+        lambda x: F.adaptive_avg_pool3d(x, (None, 2, 1)),
+        floats(3, 5, 4, 3, dtype=torch.float16),
+        dynamic=[(1,)],
+        again=[[floats(3, 2, 4, 3, dtype=torch.float16)]],
     )

@@ -16,7 +16,8 @@ PROGRAMS: whole.Programs = {
     FIX.name: {
         "symbols": programs(
             lambda x: x.view(x.shape[1], 1), floats(1, 3), dynamic=[(1,)], again=[[floats(1, 5)]]
-        )
+        ),
+        "no dimensions": programs(lambda x: x.squeeze(0) * 2, floats()),
     }
 }
 
@@ -50,3 +51,8 @@ def test_normalization_of_each_instance_of_a_symbolic_batch() -> None:
         dynamic=[(0,)],
         again=[[floats(2, 2, 4, 4)]],
     )
+
+
+def test_squeezes() -> None:
+    check(lambda x: (x.squeeze(0) + 1, x.squeeze() + 1, x.squeeze((0,)) + 1), floats())
+    check(lambda x: (x.squeeze(0) + 1, x.squeeze(1) + 1, x.squeeze((0, -1)) + 1), floats(1, 3))

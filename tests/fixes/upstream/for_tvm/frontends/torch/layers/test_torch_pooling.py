@@ -37,5 +37,10 @@ def test_adaptive():
     verify(lambda x: functional.adaptive_max_pool2d(x, 1), DATA)
 
 
+def test_one_sample_and_symbolic_sizes():
+    verify(lambda x: functional.adaptive_avg_pool1d(x, 2), DATA[0, 0])
+    verify(lambda x: functional.adaptive_avg_pool2d(x, (x.shape[2], 2)), DATA)
+
+
 if __name__ == "__main__":
     tvm.testing.main()

@@ -35,5 +35,9 @@ def test_symbols():
     verify(lambda x: x.view(2, x.shape[0], 2), (0,), floats(3, 4), floats(5, 4))
 
 
+def test_no_dimensions():
+    verify(lambda x: x.squeeze(0) * 2, (), floats())
+
+
 if __name__ == "__main__":
     tvm.testing.main()
