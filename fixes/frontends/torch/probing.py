@@ -28,7 +28,7 @@ def differs(function: str, *arguments: Any, **keywords: Any) -> bool:
         # The importer refuses the call, or TVM dies of it: either way it does not compute it.
         return True
     expected = _tensors(call.meta["val"])
-    return len(actual) != len(expected) or not all(map(_equal, actual, expected))
+    return len(actual) != len(expected) or not all(map(agrees, actual, expected))
 
 
 _TARGET = tvm.target.Target({"kind": "llvm", "opt-level": 0})
@@ -57,7 +57,7 @@ def program_differs(graph: Any, *inputs: Array) -> bool:
     except Exception:
         # The importer refuses the program, or TVM dies of it: either way it does not compute it.
         return True
-    return not all(map(_equal, actual, expected))
+    return not all(map(agrees, actual, expected))
 
 
 def exported(graph: Any, inputs: Sequence[Array]) -> tuple[Any, list[Array]]:
@@ -211,7 +211,8 @@ def _tensors(value: Any) -> list[Array]:
     return [np.asarray(tensor.numpy()) for tensor in several]
 
 
-def _equal(actual: Array, expected: Array) -> bool:
+def agrees(actual: Array, expected: Array) -> bool:
+    """True if both have the same shape, dtype and elements, to 1e-3."""
     if actual.shape != expected.shape or actual.dtype != expected.dtype:
         return False
     close = np.allclose(

@@ -70,8 +70,14 @@ def convert_layers(node: Node) -> Expr:
     hidden = rows // gates
     if outputs != hidden:
         raise refuse(kind, proj_size=outputs, run_ep_decomposition=False)
-    settings = [node.argument(name) for name in ("num_layers", "has_biases", "bidirectional")]
-    stack = Stack(kind, hidden, *settings, node.argument("batch_first"))
+    stack = Stack(
+        kind,
+        hidden,
+        node.argument("num_layers"),
+        node.argument("has_biases"),
+        node.argument("bidirectional"),
+        node.argument("batch_first"),
+    )
     return stacked(node.builder, stack, node.argument("input"), None, weights, states)
 
 

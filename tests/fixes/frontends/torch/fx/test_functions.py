@@ -1,0 +1,129 @@
+"""FX graphs agree with PyTorch, through ``from_fx`` and ``relax_dynamo``."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+from tvm import relax
+from tvm.relax.frontend.torch import dynamo, from_fx
+
+from relaxcheck.fixes import tvm_api
+from relaxcheck.fixes.framework import installation
+from relaxcheck.fixes.frontends.torch.fx.functions import FIX
+from relaxcheck.fixes.frontends.torch.probing import outputs_of
+from tests.fixes import whole_programs as whole
+from tests.fixes.torch_programs import TORCH, Model, floats, integers
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+Function = Callable[..., Any]
+DATA = floats(2, 3, 4, 5)
+INDEX = torch.tensor([-1, 0])
+
+
+def verify(function: Function, *inputs: torch.Tensor, dims: Any = None, again: Any = ()) -> None:
+    """Compare with PyTorch; ``dims`` are the dimensions of the first input, some symbolic."""
+    model = function if isinstance(function, nn.Module) else Model(function)
+
+    class Named(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return function(x)
+
+    graph = torch.fx.symbolic_trace(Named() if isinstance(model, Model) else model)
+    types = [
+        (dims if dims and not number else tuple(each.shape), str(each.dtype).partition(".")[2])
+        for number, each in enumerate(inputs)
+    ]
+    executable = relax.build(from_fx(graph, types), "llvm")
+    for each in (inputs, *again):
+        expected = torch.utils._pytree.tree_leaves(model(*each))
+        actual = outputs_of(executable, [tensor.numpy() for tensor in each])
+        assert len(actual) == len(expected)
+        for result, wanted in zip(actual, expected, strict=True):
+            assert result.dtype == wanted.detach().numpy().dtype
+            assert result.shape == wanted.shape
+            np.testing.assert_allclose(result, wanted.detach().numpy(), 1e-5, 1e-6)
+
+
+PROGRAMS: whole.Programs = {
+    FIX.name: {
+        "corrections": (lambda: verify(lambda x: x.std(2), DATA),),
+        "dtypes": (lambda: verify(lambda x: F.softmax(x, 1, dtype=torch.float64), DATA),),
+        "missing": (lambda: verify(torch.expm1, DATA),),
+    }
+}
+
+
+@pytest.fixture(autouse=True)
+def importing(fixes_off: None) -> Iterator[None]:
+    with installation.install(TORCH):
+        yield
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: (x + 1.5, x * 0.5, 2 - x, x / 3, torch.exp(x), x.sqrt()),
+        lambda x: (x.cumsum(0), x.prod(0), x.any(0), torch.reciprocal(x)),
+        lambda x: (torch.add(x, 2, alpha=3), torch.sub(x, x * 2, alpha=3)),
+    ],
+)
+def test_integers_are_promoted(function: Function) -> None:
+    verify(function, integers(4).abs() + 1)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: (x[-1], x[0], x[:, -1], x[..., -2, None], x[INDEX]),
+        lambda x: (x.var(1), x.var(1, unbiased=False), x.std(), x.std((1, 2), keepdim=True)),
+        lambda x: (x.max(1)[0], x.min(-1)[1], torch.maximum(x, -x)),
+        lambda x: (torch.sub(x, x * 2, alpha=3), F.celu(x, 2.0), x.logsumexp(1)),
+        lambda x: F.scaled_dot_product_attention(x, x, x, scale=0.3),
+        lambda x: F.interpolate(x, size=(3, 7), mode="nearest"),
+        lambda x: F.avg_pool2d(x, 2, divisor_override=3),
+        lambda x: (F.group_norm(x, 3), torch.where(x > 0, x, 0.0), torch.lerp(x, x * 2, 0.3)),
+    ],
+)
+def test_attributes_and_results(function: Function) -> None:
+    verify(function, DATA)
+
+
+@pytest.mark.parametrize(
+    "layer", [nn.ELU(0.7), nn.AvgPool2d(2, divisor_override=1), nn.Upsample(scale_factor=2)]
+)
+def test_layers(layer: nn.Module) -> None:
+    verify(layer, DATA)
+
+
+def test_small_and_undefined_numbers() -> None:
+    data = torch.tensor([-1e-5, 1e-7, float("nan"), 3])
+    verify(lambda x: (torch.log1p(x), torch.expm1(x), x.clamp(-0.5, 2)), data)
+
+
+def test_symbolic_sizes() -> None:
+    n = tvm_api.shape_var("n")
+    verify(
+        lambda x: (torch.sub(x, x[-1], alpha=3), x.std(0), x[:, -1] / 2),
+        floats(4, 3),
+        dims=(n, 3),
+        again=[[floats(7, 3)], [floats(2, 3)]],
+    )
+
+
+def test_programs_of_other_functions_stay() -> None:
+    verify(nn.Sequential(nn.Linear(5, 4), nn.ReLU(), nn.Linear(4, 2)), floats(3, 5))
+    verify(lambda x: (x * 2 + x, x[1:, :2], x.chunk(2, 0)[1]), DATA)
+
+
+def test_dynamo() -> None:
+    torch.compiler.reset()
+    model = Model(lambda x: torch.sub(x[-1], x, alpha=3) * x.std())
+    data = floats(4, 3)
+    with torch.no_grad():
+        result = torch.compile(model, backend=dynamo.relax_dynamo())(data)
+    np.testing.assert_allclose(result.numpy(), model(data).numpy(), 1e-5, 1e-5)
