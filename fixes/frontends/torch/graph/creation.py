@@ -39,6 +39,11 @@ def convert_filled(node: Node) -> Expr:
     return node.emit(relax.op.full(relax.ShapeExpr(shape), filler, node.dtype))
 
 
+def convert_scalar(node: Node) -> Expr:
+    """A number or a symbolic integer as a tensor without dimensions."""
+    return operands.tensor(node, node.argument("s"), node.dtype)
+
+
 def convert_triangle(node: Node) -> Expr:
     """The places of a triangle of a matrix: a row of the numbers of rows, and one of columns."""
     make = np.tril_indices if node.operator.startswith("tril") else np.triu_indices
@@ -56,6 +61,7 @@ CONVERSIONS: dict[str, Convert] = {
         ),
         convert_filled,
     ),
+    "scalar_tensor.default": convert_scalar,
     "tril_indices.default": convert_triangle,
     "triu_indices.default": convert_triangle,
 }

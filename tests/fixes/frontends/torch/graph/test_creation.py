@@ -45,6 +45,15 @@ def test_values_that_are_no_numbers() -> None:
     check(lambda x: (torch.full_like(x, float("inf")), torch.full_like(x, float("nan"))), floats(3))
 
 
+def test_sizes_as_tensors() -> None:
+    check(
+        lambda x: x + torch.scalar_tensor(x.shape[0]) + torch.scalar_tensor(2, dtype=torch.int64),
+        floats(2, 3),
+        dynamic=[(0,)],
+        again=[[floats(5, 3)]],
+    )
+
+
 def test_symbolic_sizes_of_new_tensors() -> None:
     check(
         lambda x: (torch.zeros(x.shape[0], 2, dtype=torch.int32), torch.ones(x.shape[0]) + x[:, 0]),
