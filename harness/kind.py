@@ -14,6 +14,7 @@ import msgspec
 
 from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.core.case import AnyCase
+from relaxcheck.generators.core.targets import LLVM
 from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.likely_cause import LikelyCause
 from relaxcheck.harness.outcomes.outcome import Outcome, Reference
@@ -54,7 +55,8 @@ class Kind(ABC, Generic[C]):
     """One kind of case.
 
     ``formats`` maps the ``format`` numbers of its JSON to the classes of its cases. ``pipelines``
-    names the ways to compile that its families draw from, the plainest first. ``along_axes``: a
+    names the ways to compile that its families draw from, the plainest first, and ``targets`` what
+    its cases may be compiled for (``generators.core.targets``). ``along_axes``: a
     case follows from its point and its seed, so that a failure is reduced along the axes of its
     family; otherwise by ``steps`` alone, of which there is one at least, and its signature alone
     explains it. ``runs_together``:
@@ -66,12 +68,17 @@ class Kind(ABC, Generic[C]):
     name: ClassVar[str]
     formats: ClassVar[Mapping[int, type[AnyCase]]]
     pipelines: ClassVar[tuple[str, ...]] = ()
+    targets: ClassVar[tuple[str, ...]] = (LLVM,)
     along_axes: ClassVar[bool] = True
     runs_together: ClassVar[bool] = False
     has_passes: ClassVar[bool] = False
     any_look: ClassVar[str] = ""
 
     # Reading and drawing
+
+    def pipelines_for(self, target: str) -> tuple[str, ...]:
+        """The ``pipelines`` that compile for ``target``."""
+        return self.pipelines
 
     def check(self, case: C) -> None:
         """Check a case that was decoded, beyond its types.

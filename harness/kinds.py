@@ -15,6 +15,7 @@ import msgspec
 from relaxcheck.generators.core import case as cases
 from relaxcheck.generators.core.axes import Family, UnknownFamily
 from relaxcheck.generators.core.case import AnyCase
+from relaxcheck.generators.core.targets import LLVM
 from relaxcheck.harness.kind import Kind
 
 PATHS: tuple[str, ...] = (
@@ -116,9 +117,16 @@ def _checked(case: AnyCase, source: str) -> AnyCase:
     return case
 
 
-def pipelines() -> tuple[str, ...]:
-    """The names of all pipelines, of every kind, the plainest first."""
-    return tuple(dict.fromkeys(name for kind in every() for name in kind.pipelines))
+def pipelines(target: str = LLVM) -> tuple[str, ...]:
+    """The names of all pipelines that compile for ``target``, of every kind, the plainest first."""
+    return tuple(
+        dict.fromkeys(
+            name
+            for kind in every()
+            if target in kind.targets
+            for name in kind.pipelines_for(target)
+        )
+    )
 
 
 def families(chosen: Sequence[str] | None = None) -> tuple[Family, ...]:
@@ -127,10 +135,18 @@ def families(chosen: Sequence[str] | None = None) -> tuple[Family, ...]:
     return tuple(family for kind in every() for family in kind.families(own))
 
 
-def usual_families(chosen: Sequence[str] | None = None) -> tuple[Family, ...]:
+def usual_families(chosen: Sequence[str] | None = None, target: str = LLVM) -> tuple[Family, ...]:
     """The families that a campaign draws from when the user names none."""
-    own = pipelines() if chosen is None else chosen
-    return tuple(family for kind in every() for family in kind.usual_families(own))
+    own = pipelines(target) if chosen is None else chosen
+    compiled = (kind for kind in every() if target in kind.targets)
+    return tuple(family for kind in compiled for family in kind.usual_families(own))
+
+
+def families_for(target: str) -> tuple[Family, ...]:
+    """Every family whose cases may be compiled for ``target``."""
+    own = pipelines(target)
+    compiled = (kind for kind in every() if target in kind.targets)
+    return tuple(family for kind in compiled for family in kind.families(own))
 
 
 def family(name: str, chosen: Sequence[str] | None = None) -> Family:

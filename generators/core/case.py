@@ -12,6 +12,8 @@ from typing import ClassVar, TypeVar
 
 import msgspec
 
+from relaxcheck.generators.core.targets import LLVM
+
 C = TypeVar("C", bound="AnyCase")
 
 Value = bool | int | str | None
@@ -116,6 +118,14 @@ class AnyCase:
         raise NotImplementedError
 
     @property
+    def target(self) -> str | msgspec.UnsetType:
+        """The target that it is compiled for, one of ``generators.core.targets``; unset for LLVM's.
+
+        A kind whose cases may name another has a field of this name.
+        """
+        return msgspec.UNSET
+
+    @property
     def at(self) -> dict[str, Value] | msgspec.UnsetType:
         """The values of its family's axes that it was built at; unset where it lies at no point.
 
@@ -132,6 +142,30 @@ class AnyCase:
 def with_fixes(case: C, fixes: bool) -> C:
     """``case`` with the bundled fixes on or off."""
     return msgspec.structs.replace(case, fixes=fixes)  # type: ignore[type-var]
+
+
+def target_of(case: AnyCase) -> str:
+    """The name of the target that ``case`` is compiled for."""
+    return LLVM if case.target is msgspec.UNSET else str(case.target)
+
+
+def with_target(case: C, target: str) -> C:
+    """``case`` compiled for ``target``.
+
+    Raises:
+        CaseError: its kind is compiled for no other target than its own.
+    """
+    if target == target_of(case):
+        return case
+    if "target" not in getattr(type(case), "__struct_fields__", ()):
+        raise CaseError(f"the family {case.family} cannot be compiled for {target}")
+    to = msgspec.UNSET if target == LLVM else target
+    return msgspec.structs.replace(case, target=to)  # type: ignore[type-var]
+
+
+def compiled_like(case: C, other: AnyCase) -> C:
+    """``case`` with the fixes or without them, and for the target, as ``other``."""
+    return with_target(with_fixes(case, other.fixes), target_of(other))
 
 
 def encode(case: AnyCase) -> bytes:

@@ -31,6 +31,7 @@ from relaxcheck.generators.core.fills.kinds import (
     Offsets,
     Random,
 )
+from relaxcheck.generators.core.targets import LLVM, TARGETS
 
 FORMAT = 1
 """The format number of a case that is a program; it changes when an older reader would misread."""
@@ -323,7 +324,8 @@ class Case(Data, CompiledCase, frozen=True, tag_field="format", tag=FORMAT):
     drawn from ``seed`` (see ``generators.core.values``). In each regime of ``also`` there is one
     run more, whose inputs are drawn in it; constants stay as they are. ``at`` are the values of the
     family's axes that the case was built at (see ``generators.core.axes.point_of``); whoever
-    changes program, bindings or expectation leaves it out.
+    changes program, bindings or expectation leaves it out. ``target`` is one of
+    ``generators.core.targets``; the default is left out.
     """
 
     kind: typing.ClassVar[str] = "program"
@@ -340,11 +342,16 @@ class Case(Data, CompiledCase, frozen=True, tag_field="format", tag=FORMAT):
     fixes: bool = False
     expect: Expectation = Valid()
     at: dict[str, Value] | msgspec.UnsetType = msgspec.UNSET
+    target: str | msgspec.UnsetType = msgspec.UNSET
 
     def __post_init__(self) -> None:
         check_bindings(self.bindings, self.program.symbols)
+        if self.target == LLVM:
+            raise ValueError(f"target {LLVM!r} is the default: leave it out")
+        target = LLVM if self.target is msgspec.UNSET else self.target
         for label, value, known in (
             ("exec_mode", self.exec_mode, EXEC_MODES),
+            ("target", target, tuple(TARGETS)),
             *(("regime", regime, REGIMES) for regime in (self.regime, *self.also)),
             *(("dtype", tensor.dtype, DTYPES) for tensor in self.program.inputs),
         ):

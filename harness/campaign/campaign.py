@@ -12,8 +12,9 @@ from math import isinf
 import msgspec
 
 from relaxcheck.generators.core.axes import Family
-from relaxcheck.generators.core.case import AnyCase, with_fixes
+from relaxcheck.generators.core.case import AnyCase, target_of, with_fixes, with_target
 from relaxcheck.generators.core.steering import possible
+from relaxcheck.generators.core.targets import LLVM
 from relaxcheck.harness.campaign.drawing import WHOLE, RuledOut, Shard, stream
 from relaxcheck.harness.campaign.state import State, tally
 from relaxcheck.harness.events import Event, EventType
@@ -56,6 +57,7 @@ class Plan:
     ``harness.campaign.drawing``). ``grids`` are the families with all values of their axes, along
     which failures are reduced, if ``families`` draw only some values. The cases of ``known``
     findings run first. With ``until_new`` the campaign ends at the first confirmed new failure.
+    ``target`` is what the cases are compiled for.
     """
 
     families: tuple[Family, ...]
@@ -69,6 +71,7 @@ class Plan:
     grids: tuple[Family, ...] = ()
     known: tuple[Finding, ...] = ()
     until_new: bool = False
+    target: str = LLVM
 
     @property
     def extent(self) -> str:
@@ -88,7 +91,7 @@ class Plan:
             self.families, self.seed, uniform=self.uniform, shard=self.shard, ruled_out=ruled_out
         ):
             for fixes in self.fixes:
-                yield with_fixes(drawn, fixes)
+                yield with_target(with_fixes(drawn, fixes), self.target)
 
 
 class Campaign:
@@ -242,7 +245,8 @@ class Campaign:
         for finding in self.plan.known:
             state.known[finding.fingerprint] = FindingStatus.UNTRIED
             case = finding.case
-            if case.family in self._families and case.fixes in self.plan.fixes:
+            compiled = case.fixes in self.plan.fixes and target_of(case) == self.plan.target
+            if case.family in self._families and compiled:
                 self.journal.start(case, TRIAL)
                 self.pool.submit(Job(case, finding, fresh=True))
         state.phase = "trying what is known"

@@ -6,11 +6,13 @@ from pathlib import Path
 
 from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.core.case import CaseError
+from relaxcheck.generators.core.targets import LLVM
 from relaxcheck.harness import kinds
 from relaxcheck.harness.campaign.campaign import Plan
 from relaxcheck.harness.campaign.drawing import Shard
 from relaxcheck.harness.campaign.fixes import Fixes
 from relaxcheck.harness.journal.journal import Journal, Mode
+from relaxcheck.harness.native.toolchain import chosen_target
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.triage.fingerprint import FINGERPRINT_FORMAT
 
@@ -34,6 +36,7 @@ class Options:
     shard: Shard
     release: str
     directory: Path
+    target: str = LLVM
 
     @property
     def releases(self) -> tuple[str, ...]:
@@ -52,6 +55,7 @@ class Options:
             "drawn": "uniformly" if self.uniform else "steered",
             "shard": str(self.shard),
             "release": self.release,
+            **({} if self.target == LLVM else {TARGET: self.target}),
         }
 
     def plan(
@@ -78,9 +82,13 @@ class Options:
             grids=_made(self.families),
             known=known,
             until_new=until_new,
+            target=self.target,
         )
         return replace(plan, grace=plan.grace * len(self.releases))
 
+
+TARGET = "target"
+"""The key of a campaign's description for a target other than LLVM's."""
 
 OPTIONS = ("families", "pipelines", "seed", "fixes", "drawn", "shard", "release")
 """The keys of a campaign's description besides its versions."""
@@ -119,15 +127,17 @@ def resumed(directory: Path, options: Sequence[str]) -> Options:
             f"the campaign in {directory} tells findings apart in another way than this version of "
             f"relaxcheck does; start a new one (--known {directory} knows what it found)"
         )
+    target = chosen_target(described.get(TARGET, LLVM)).name
     return Options(
-        chosen_families(described["families"].split()),
-        chosen_pipelines(described["pipelines"].split()),
+        chosen_families(described["families"].split(), target),
+        chosen_pipelines(described["pipelines"].split(), target),
         int(described["seed"]),
         Fixes(described["fixes"]),
         described["drawn"] == "uniformly",
         shard(described["shard"]),
         described["release"],
         directory,
+        target,
     )
 
 
@@ -161,33 +171,40 @@ def check_versions(
         raise CaseError(f"cannot go on with {directory}: {'; '.join(changed)}; start a new one")
 
 
-def chosen_families(names: Sequence[str] | None) -> tuple[str, ...]:
+def chosen_families(names: Sequence[str] | None, target: str = LLVM) -> tuple[str, ...]:
     """The families called ``names``: the usual ones without names, every family for ``ALL``.
 
-    A name also stands for the families that it begins, up to a hyphen.
+    A name also stands for the families that it begins, up to a hyphen. All can be compiled for
+    ``target``.
 
     Raises:
-        CaseError: there is no such family.
+        CaseError: there is no such family, or it is not compiled for ``target``.
     """
     if not names:
-        return tuple(family.name for family in kinds.usual_families())
+        return tuple(family.name for family in kinds.usual_families(target=target))
+    compiled = tuple(family.name for family in kinds.families_for(target))
     if list(names) == [ALL]:
-        return tuple(family.name for family in kinds.families())
+        return compiled
     every = tuple(family.name for family in kinds.families())
     begun = {name: [each for each in every if each.startswith(f"{name}-")] for name in names}
     chosen = [each for name in names for each in begun[name] or [name]]
     _made(chosen)
+    for name in chosen:
+        if name not in compiled:
+            raise CaseError(f"the family {name} is not compiled for the target {target}")
     return tuple(dict.fromkeys(chosen))
 
 
-def chosen_pipelines(names: Sequence[str] | None) -> tuple[str, ...]:
-    """The pipelines called ``names``, in their usual order; all without names.
+def chosen_pipelines(names: Sequence[str] | None, target: str = LLVM) -> tuple[str, ...]:
+    """The pipelines called ``names``, in their usual order; all for ``target`` without names.
 
     Raises:
-        CaseError: there is no such pipeline.
+        CaseError: there is no such pipeline, or TVM has no default pipeline for ``target``.
     """
-    known = kinds.pipelines()
+    known = kinds.pipelines(target)
     for name in names or ():
+        if name in kinds.pipelines() and name not in known:
+            raise CaseError(f"the pipeline {name} does not compile for the target {target}")
         if name not in known:
             raise CaseError(f"no pipeline {name!r}; the pipelines are {', '.join(known)}")
     return tuple(name for name in known if not names or name in names)

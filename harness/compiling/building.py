@@ -5,8 +5,8 @@ the module that LegalizeOps returned, so that no list of passes is copied from a
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, partial
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,10 @@ import tvm
 from tvm import relax
 
 from relaxcheck import fixes
-from relaxcheck.fixes import tvm_api
-from relaxcheck.fixes.passes.left_calls import left_calls
+from relaxcheck.generators.core.targets import LLVM, TARGETS, Target
 from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.compiling.direct import NotDirect, called
+from relaxcheck.harness.compiling.kernels import RefusedKernel, check, threads
 from relaxcheck.harness.compiling.late_linking import (
     Left,
     hand_over,
@@ -28,17 +28,16 @@ from relaxcheck.harness.compiling.late_linking import (
 from relaxcheck.harness.compiling.legalization_log import collected
 from relaxcheck.harness.compiling.room import Roomy, placed
 from relaxcheck.harness.compiling.tracing import Tracer
+from relaxcheck.harness.compiling.watching import Module, Progress, the_watch
 from relaxcheck.harness.kind import Tracing
+from relaxcheck.harness.native.c_code import RefusedCode, with_compiled_c
+from relaxcheck.harness.native.devices import device, end_process, is_lost
 from relaxcheck.harness.native.link import LinkError, linked
 from relaxcheck.harness.native.memory import USUAL, filled
 from relaxcheck.harness.native.stack import on_filled_stack
 from relaxcheck.harness.native.target import target
 from relaxcheck.harness.outcomes.errors import disowns, error_text
 from relaxcheck.harness.outcomes.sources import SourceLine
-
-# TVM has no type information of its own.
-Module = Any
-Progress = Callable[[str], None]
 
 
 @dataclass(slots=True)
@@ -66,94 +65,14 @@ class SilentBail(Exception):
     unknown: str = ""
 
 
-def unlowered(module: Module) -> list[tuple[str, str]]:
-    """The calls in ``module`` whose operator has a legalization: (operator, call as text).
-
-    After LegalizeOps there must be none: an operator that registers ``FLegalize`` has no other way
-    to executable code. Operators of the runtime (``call_tir``, ``memory.*``, ``vm.*``) have none.
-    """
-    return [(str(call.op.name), _printed(call)) for call in left_calls(module)]
-
-
-def unknown_shape(module: Module) -> str:
-    """The shape that is not known of the first call that ``unlowered`` lists: "" if all are."""
-    for call in left_calls(module):
-        if not all(map(_has_shape, call.args)):
-            return "unknown shape of an argument"
-        return "" if _has_shape(call) else "unknown shape of the result"
-    return ""
-
-
-def _has_shape(value: Any) -> bool:
-    """True unless ``value`` is a tensor, or a shape, without dimensions."""
-    if tvm_api.is_tensor(value):
-        return tvm_api.has_shape(value)
-    kind = tvm_api.type_of(value)
-    return not isinstance(kind, relax.ShapeType) or kind.values is not None
-
-
-def _printed(call: Any) -> str:
-    # The printer puts a remark about constants before the call.
-    return " ".join(line for line in str(call).splitlines() if not line.startswith("#"))
-
-
-@tvm.instrument.pass_instrument
-class _Watch:
-    """Follows the passes: the running one, and the calls that LegalizeOps left.
-
-    ``lowered`` is the module that LegalizeOps returned, if it is kept. One instrument serves all
-    programs, since TVM never frees an instrument, nor anything that it holds.
-    """
-
-    def __init__(self) -> None:
-        self.begin(lambda stage: None, keeps=False)
-
-    def begin(self, progress: Progress, *, keeps: bool) -> None:
-        """Follow the passes of another program, and forget the last one."""
-        self.progress = progress
-        self.keeps = keeps
-        self.running: list[str] = []
-        self.left: list[tuple[str, str]] = []
-        self.unknown = ""
-        self.lowered: Module | None = None
-
-    def run_before_pass(self, module: Module, info: Any) -> None:
-        name = str(info.name)
-        self.running.append(name)
-        self.progress(name)
-
-    def run_after_pass(self, module: Module, info: Any) -> None:
-        # Passes that began after this one and did not end have failed, and a pass caught that.
-        while self.running[-1] != str(info.name):
-            self.running.pop()
-        self.running.pop()
-        if str(info.name) == "LegalizeOps" and not self.left:
-            self.left = unlowered(module)
-            self.unknown = unknown_shape(module)
-            self.lowered = module if self.keeps else None
-        self.progress(self.running[-1] if self.running else "codegen")
-
-    @property
-    def stage(self) -> str:
-        """The innermost running pass; code generation runs outside all passes.
-
-        ``sequential`` and the unnamed pass around a pipeline do not count.
-        """
-        named = [name for name in self.running if name not in ("sequential", "_pipeline")]
-        return named[-1] if named else "codegen"
-
-
-@cache
-def _watch() -> Any:
-    return _Watch()
-
-
 @dataclass(frozen=True, slots=True)
 class Compiled:
     """An executable, the name of its main function, and the native code left for later, if any.
 
     ``direct``: the module that LegalizeOps returned, to run in place of the executable.
     ``results``: the positions of its outputs where it returns a target and its gradients.
+    ``opt_level`` is that of the native code, ``device`` the device that runs the kernels, if any.
+    ``checked`` says how kernels without a device were checked.
     """
 
     executable: tvm.runtime.Executable
@@ -161,6 +80,9 @@ class Compiled:
     left: Left | None = None
     direct: Module | None = None
     results: tuple[int, ...] = ()
+    opt_level: int = 0
+    device: Any = None
+    checked: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +92,7 @@ class Recipe:
     ``steps`` run on it before ``relax.build``, which then runs the default pipeline of a CPU, or
     the one of the target, where it is ``fused``. ``with_fixes``: those with the passes of the
     fixes. ``results`` are the positions of the outputs where it returns a target and its gradients.
-    ``target`` is another one than that of the ``opt_level``.
+    ``target`` is another one than that of the ``opt_level`` and the name ``kind``.
     """
 
     opt_level: int = 0
@@ -180,6 +102,7 @@ class Recipe:
     with_fixes: bool = False
     results: tuple[int, ...] = ()
     target: tvm.target.Target | None = None
+    kind: str = LLVM
 
 
 def build(
@@ -200,9 +123,21 @@ def build(
         StageError: TVM raised.
         SilentBail: LegalizeOps left a high-level call behind.
     """
-    where = recipe.target or target(recipe.opt_level)
-    watch = _watch()
-    watch.begin(progress, keeps=tracing is not None and tracing.direct)
+    where = recipe.target or target(recipe.opt_level, recipe.kind)
+    known = TARGETS[recipe.kind]
+    the_watch().begin(progress, keeps=tracing is not None and tracing.direct, kernels=known.kernels)
+    compiled = _compiled(module, recipe, where, late, tracing)
+    return _for_device(compiled, known, where) if known.kernels else compiled
+
+
+def _compiled(
+    module: Module,
+    recipe: Recipe,
+    where: tvm.target.Target,
+    late: str | None,
+    tracing: Tracing | None,
+) -> Compiled:
+    watch = the_watch()
     if late is not None:
         module = named(module, late)
     instruments = [watch] if tracing is None else [watch, Tracer(tracing)]
@@ -215,10 +150,14 @@ def build(
                 _raise_if_left(watch, logged)
             passes = _passes(recipe, where)
             if late is None:
+                executable = relax.build(
+                    module, where, relax_pipeline=passes, exec_mode=recipe.exec_mode
+                )
                 return Compiled(
-                    relax.build(module, where, relax_pipeline=passes, exec_mode=recipe.exec_mode),
+                    executable,
                     direct=watch.lowered,
                     results=recipe.results,
+                    opt_level=recipe.opt_level,
                 )
             if passes == "default":
                 # The default of relax.build on a CPU.
@@ -237,6 +176,19 @@ def build(
         if not any(disowns(error_text(error), operator) for operator, _ in watch.left):
             _raise_if_left(watch, logged, error)
         raise StageError(watch.stage, error) from error
+
+
+def _for_device(compiled: Compiled, known: Target, where: tvm.target.Target) -> Compiled:
+    """``compiled`` with the device that runs its kernels; without one they are checked."""
+    used = device(known.device)
+    if used is not None:
+        return replace(compiled, device=used)
+    scheduled = the_watch().scheduled
+    blocks = {} if scheduled is None else threads(scheduled)
+    try:
+        return replace(compiled, checked=check(compiled.executable, known, where, blocks))
+    except RefusedKernel as error:
+        raise StageError("codegen", error) from error
 
 
 def _passes(recipe: Recipe, where: tvm.target.Target) -> Any:
@@ -283,10 +235,15 @@ def load(compiled: Compiled, *, cheaply: bool = False) -> Callable[..., Any]:
         if compiled.direct is not None:
             function = called(compiled.direct, target(0))
         else:
-            executable = linked(compiled.executable) if cheaply else compiled.executable
-            function = _machine(executable)[compiled.main]
+            executable = with_compiled_c(compiled.executable, compiled.opt_level)
+            executable = linked(executable) if cheaply else executable
+            function = _machine(executable, compiled.device)[compiled.main]
+            if compiled.device is not None:
+                function = partial(_on_device, function, compiled.device)
     except LinkError:
         raise
+    except RefusedCode as error:
+        raise StageError("codegen", error) from error
     except Exception as error:
         raise StageError("load", error) from error
     return partial(_chosen, function, compiled.results) if compiled.results else function
@@ -301,8 +258,30 @@ def _chosen(
     return tuple(every[at] for at in results)
 
 
-def _machine(executable: tvm.runtime.Executable) -> Any:
-    return relax.VirtualMachine(executable, tvm.cpu(), memory_cfg="naive")
+def _on_device(function: Callable[..., Any], used: Any, *arguments: Any) -> Any:
+    """The result of ``function`` on the device ``used``, where tensors are copied to.
+
+    A process whose device is lost ends: nothing that runs in it afterwards means anything.
+    """
+    try:
+        result = function(*(_copied(argument, used) for argument in arguments))
+        used.sync()
+        return result
+    except Exception as error:
+        if is_lost(used):
+            end_process(error)
+        raise
+
+
+def _copied(argument: Any, used: Any) -> Any:
+    if not hasattr(argument, "copyto"):
+        return argument
+    return argument.copyto(tvm.runtime.empty(argument.shape, argument.dtype, used))
+
+
+def _machine(executable: tvm.runtime.Executable, used: Any = None) -> Any:
+    devices = tvm.cpu() if used is None else [used, tvm.cpu()]
+    return relax.VirtualMachine(executable, devices, memory_cfg="naive")
 
 
 Argument = Array | int | tuple[int, ...]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TypeVar
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from relaxcheck.generators.core.compiled import CompiledCase
@@ -41,8 +41,9 @@ class CompiledKind(Kind[C]):
         return _with(case, also=tuple(each for each in self.also(case) if each != case.regime))
 
     def way(self, case: C) -> str:
-        """The pass pipeline."""
-        return f"pipeline {case.pipeline}"
+        """The pass pipeline, and the target where it is not the usual one."""
+        target = "" if case.target is UNSET else f", target {case.target}"
+        return f"pipeline {case.pipeline}{target}"
 
     def appearance(self, outcome: Outcome) -> str:
         """The place of an error in TVM; else "undefined memory", "NaN", or an unknown shape."""

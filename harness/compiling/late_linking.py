@@ -15,12 +15,15 @@ import tvm_ffi
 from tvm import relax
 
 from relaxcheck.fixes.tvm_api.functions import renamed
+from relaxcheck.generators.core.targets import LLVM
 from relaxcheck.harness.compiling.folded_code import folded_code
+from relaxcheck.harness.native.c_code import c_library
 from relaxcheck.harness.native.link import LinkError, shared_library
 
 Module = Any
 
 _CODE_GENERATION = "target.build.llvm"
+_OF_TARGET = "target.build.{}"
 _PREFIX = "system_lib_prefix"
 """The attribute of a module that TVM reads a prefix of its TIR functions' names from."""
 READS_PREFIX = "AttachGlobalSymbol"
@@ -114,7 +117,7 @@ def leaving_code(target: tvm.target.Target) -> Iterator[Left]:
         if _OWNER not in (module.attrs or {}):
             return build(module, target, pipeline)
         left.functions.update(module.functions.items())
-        left.stand_in = _nothing(generate, target)
+        left.stand_in = _nothing(generate, target) if _is_llvm(target) else _no_code(target)
         return left.stand_in
 
     tvm.tirx.build = leave
@@ -141,19 +144,31 @@ def _nothing(generate: Any, where: Any) -> Any:
     return _STAND_INS[text]
 
 
+def _is_llvm(target: Any) -> bool:
+    return bool(target.kind.name == LLVM)
+
+
+def _no_code(target: Any) -> Any:
+    """Code of no function, as TVM generates it for a ``target`` without LLVM."""
+    return tvm_ffi.get_global_func(_OF_TARGET.format(target.kind.name))(tvm.IRModule({}), target)
+
+
 def link_together(compiled: Sequence[tuple[Any, Left]]) -> None:
     """Lower the functions left by each executable, and put their code where its stand-in is.
 
     Raises:
         LinkError: the linker failed.
-        Exception: any that TVM raises; any of the programs may be at fault.
+        RefusedCode: the C compiler found an error; any of the programs may be at fault.
+        Exception: any that TVM raises, likewise.
     """
     functions = {
         name: function for _, left in compiled for name, function in left.functions.items()
     }
     if not functions:
         return
-    library = shared_library(tvm.tirx.build(tvm.IRModule(functions), compiled[0][1].target))
+    target = compiled[0][1].target
+    code = tvm.tirx.build(tvm.IRModule(functions), target)
+    library = shared_library(code) if _is_llvm(target) else c_library(code)
     for executable, left in compiled:
         if left.stand_in is None:
             continue

@@ -10,13 +10,13 @@ import tvm
 
 from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.compiling.building import (
-    Progress,
     Recipe,
     StageError,
     build,
     called_on,
     load,
 )
+from relaxcheck.harness.compiling.watching import Progress
 from relaxcheck.harness.kind import Tracing
 from relaxcheck.harness.native.memory import USUAL
 

@@ -8,7 +8,7 @@ import numpy as np
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.tvm_api.shapes import name_of
 from relaxcheck.generators.core.values import Array
-from relaxcheck.harness.compiling.building import Progress
+from relaxcheck.harness.compiling.watching import Progress
 from relaxcheck.harness.models.compiling import Way, compiled, run
 from relaxcheck.harness.models.converting import (
     DTYPE,

@@ -17,7 +17,7 @@ from relaxcheck.harness.native.debug_info import without_debug_info
 
 _LINKER = shutil.which("ld")
 
-_NOTHING = ";"
+NO_CODE = ";"
 """The C source that stands for the native code of an executable without any."""
 
 _LOAD = "ffi.Module.load_from_file.relax.VMExecutable"
@@ -38,7 +38,7 @@ def linked(executable: Any) -> Any:
     if not can_link():
         return executable
     if not native:
-        if any(module.kind == "c" and module.inspect_source() == _NOTHING for module in imports):
+        if any(module.kind == "c" and module.inspect_source() == NO_CODE for module in imports):
             # To run it, TVM saves and loads it as well, by way of a C compiler.
             return _saved_and_loaded(executable)
         return executable

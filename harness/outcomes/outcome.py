@@ -12,6 +12,7 @@ class Verdict(enum.StrEnum):
     """The result of a case. Verdicts are exclusive; ``DESCRIPTIONS`` explains each."""
 
     PASS = "pass"
+    BUILT = "built"
     REJECTED = "rejected"
     UNSUPPORTED = "unsupported"
     SILENT_BAIL = "silent-bail"
@@ -34,13 +35,17 @@ class Verdict(enum.StrEnum):
 
     @property
     def is_right(self) -> bool:
-        """True if TVM does what it should: a valid program is right, an invalid one refused."""
-        return self in (Verdict.PASS, Verdict.REJECTED)
+        """True if TVM does what it should: a valid program is right, an invalid one refused.
+
+        Where the target's code cannot run here, nothing but that it was generated is known.
+        """
+        return self in (Verdict.PASS, Verdict.BUILT, Verdict.REJECTED)
 
 
 NOT_TVMS_FAULT = frozenset(
     {
         Verdict.PASS,
+        Verdict.BUILT,
         Verdict.REJECTED,
         Verdict.ORACLE_SPLIT,
         Verdict.NO_ORACLE,
@@ -50,6 +55,7 @@ NOT_TVMS_FAULT = frozenset(
 
 DESCRIPTIONS = {
     Verdict.PASS: "every output is within its bound at every binding; shape and dtype are right",
+    Verdict.BUILT: "code is generated and checked for a target that cannot run here",
     Verdict.REJECTED: "a check refuses an invalid program before it runs and says what is wrong",
     Verdict.UNSUPPORTED: "a valid program is refused, and the error says what is not supported",
     Verdict.SILENT_BAIL: "a high-level call is still there after LegalizeOps, without an error",

@@ -5,6 +5,7 @@ from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 
 DOES = {
     Verdict.PASS: "is right",
+    Verdict.BUILT: "is built, and cannot run here",
     Verdict.REJECTED: "is refused, as it should be",
     Verdict.UNSUPPORTED: "raises an error that says what is not supported",
     Verdict.SILENT_BAIL: "leaves a call unlowered",

@@ -6,13 +6,16 @@ from typing import Any
 import tvm
 from tvm import relax
 
+from relaxcheck.generators.core.case import target_of
 from relaxcheck.generators.core.gradients import gradients, places
 from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.core.targets import TARGETS
 from relaxcheck.generators.core.values import constants
 from relaxcheck.generators.families import desired_layouts
 from relaxcheck.harness.compiling import building
-from relaxcheck.harness.compiling.building import Compiled, Module, Recipe
+from relaxcheck.harness.compiling.building import Compiled, Recipe
 from relaxcheck.harness.compiling.pipelines import GRADIENTS, PIPELINES, steps_before
+from relaxcheck.harness.compiling.watching import Module
 from relaxcheck.harness.kind import Progress, Tracing
 from relaxcheck.harness.native.link import can_link
 
@@ -39,9 +42,10 @@ def recipe(case: Case) -> Recipe:
         case.opt_level,
         case.exec_mode,
         tuple(_step(name, case) for name in steps_before(case.pipeline, case.program)),
-        fused=pipeline.relax_pipeline == "target",
+        fused=pipeline.relax_pipeline == "target" or TARGETS[target_of(case)].kernels,
         with_fixes=case.fixes and pipeline.passes_of_fixes,
         results=places(case.program) if gradients(case.program) else (),
+        kind=target_of(case),
     )
 
 
@@ -54,8 +58,10 @@ def can_link_late(case: Case) -> bool:
     """True if ``case`` may take part in late linking.
 
     Linking is the cheap way at level 0 alone (``harness.native.link``). Relax functions that call
-    each other use names without the program's prefix, so they cannot take part.
+    each other use names without the program's prefix, so they cannot take part. Nor can kernels.
     """
+    if TARGETS[target_of(case)].kernels:
+        return False
     return case.opt_level == 0 and not case.program.functions and can_link()
 
 

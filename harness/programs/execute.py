@@ -147,7 +147,8 @@ def _asked(compiled: Sequence[_Compiled]) -> list[list[Run]]:
 def _planned(member: _Compiled) -> Iterator[Planned[Question]]:
     case = member.case
     mixed = PIPELINES[case.pipeline].mixed_precision
-    for index, regime in () if isinstance(case.expect, Invalid) else case.runs:
+    idle = isinstance(case.expect, Invalid) or member.program.checked
+    for index, regime in () if idle else case.runs:
         values = arrays(case, index, regime)
         question = Question(static(case.program, case.bindings[index]), values, mixed)
         yield Planned(index, regime, question, _arguments(case, index, values))
@@ -156,6 +157,8 @@ def _planned(member: _Compiled) -> Iterator[Planned[Question]]:
 def _end(compiled: _Compiled, runs: Sequence[Run], *, plain: bool = False) -> Outcome:
     """Load and run a compiled case; judge its outputs."""
     case, clock = compiled.case, compiled.clock
+    if compiled.program.checked:
+        return Outcome(Verdict.BUILT, None, None, compiled.program.checked, seconds=clock.seconds)
     try:
         with clock("tvm"):
             compiled.progress("load")

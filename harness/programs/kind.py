@@ -17,6 +17,7 @@ from relaxcheck.generators.core.program import (
     WHOLE_RANGE,
     Case,
 )
+from relaxcheck.generators.core.targets import TARGETS
 from relaxcheck.generators.graphs import family as dynamic
 from relaxcheck.generators.graphs.mismatch import corrected
 from relaxcheck.generators.graphs.whole import family as whole
@@ -42,10 +43,18 @@ class Programs(CompiledKind[Case]):
 
     name = Case.kind
     formats: ClassVar[Mapping[int, type[AnyCase]]] = {FORMAT: Case}
+    targets = tuple(TARGETS)
 
     def check(self, case: Case) -> None:
         """Check names, attributes and sizes of a case that was decoded. Raises ``CaseError``."""
         wellformed.check(case)
+
+    def pipelines_for(self, target: str) -> tuple[str, ...]:
+        """All, but for those that need a default pipeline where TVM has none for ``target``."""
+        fuses = TARGETS[target].fuses
+        return tuple(
+            name for name, each in PIPELINES.items() if fuses or each.relax_pipeline == "default"
+        )
 
     def families(self, pipelines: Sequence[str]) -> tuple[Family, ...]:
         """Every family of programs, compiled by ``pipelines``."""

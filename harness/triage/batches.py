@@ -14,7 +14,7 @@ from relaxcheck.harness.outcomes.differential import by_release
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.triage.finding import CUT_SHORT
 
-_RIGHT = frozenset({Verdict.PASS, Verdict.NO_ORACLE})
+_RIGHT = frozenset({Verdict.PASS, Verdict.BUILT, Verdict.NO_ORACLE})
 
 
 @dataclass(slots=True)

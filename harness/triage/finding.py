@@ -15,7 +15,7 @@ from relaxcheck.generators.core.axes import (
     simpler,
     with_defaults,
 )
-from relaxcheck.generators.core.case import AnyCase, Invalid, Valid, with_fixes
+from relaxcheck.generators.core.case import AnyCase, Invalid, Valid, compiled_like
 from relaxcheck.harness.kind import Trials
 from relaxcheck.harness.kinds import of
 from relaxcheck.harness.outcomes.differential import Regression, by_release, regression
@@ -321,7 +321,7 @@ def _size(case: AnyCase) -> int:
 
 
 def _at(family: Family, point: Point, case: AnyCase) -> AnyCase:
-    return with_fixes(family.build(point, case.seed), case.fixes)
+    return compiled_like(family.build(point, case.seed), case)
 
 
 def _blame(family: Family, point: Point) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from collections import deque
 from dataclasses import dataclass, field, replace
 
-from relaxcheck.generators.core.case import AnyCase
+from relaxcheck.generators.core.case import AnyCase, target_of
 from relaxcheck.harness.kind import Tracing
 from relaxcheck.harness.kinds import of
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
@@ -62,9 +62,9 @@ class Job:
 
     @property
     def joins(self) -> str:
-        """The kind of the jobs that it may run together with; empty if it runs alone."""
+        """The kind and target of jobs that it may run together with; empty if it runs alone."""
         together = of(self.case).runs_together and not (self.alone or self.fresh)
-        return self.case.kind if together else ""
+        return f"{self.case.kind} {target_of(self.case)}" if together else ""
 
 
 def limits_for(job: Job, limits: Limits) -> Limits:

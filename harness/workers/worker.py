@@ -124,6 +124,8 @@ def _limit_memory(growth: int) -> None:
     # A limit of address space, so that a wild allocation fails here instead of taking the machine
     # down. It is above the engine's limit, which is for memory that grows step by step.
     most = size + 2 * growth
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    # Drivers of devices need more: ``harness.native.devices`` lifts it.
+    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)

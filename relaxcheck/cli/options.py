@@ -44,6 +44,15 @@ class ResultFormat(enum.StrEnum):
     JSON = "json"
 
 
+TargetName = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        metavar="TARGET",
+        help="Compile for this target: llvm, c, cuda, opencl, metal or webgpu (default: as "
+        "recorded).",
+    ),
+]
 CaseName = Annotated[
     str,
     typer.Argument(

@@ -13,6 +13,7 @@ import msgspec
 from rich.console import Console
 
 from relaxcheck.generators.core.case import CaseError
+from relaxcheck.generators.core.targets import LLVM
 from relaxcheck.harness.campaign.campaign import Plan
 from relaxcheck.harness.campaign.display import Display, News, finding_line
 from relaxcheck.harness.campaign.options import Options
@@ -76,10 +77,12 @@ class TextReporter:
 
     def begin(self, options: Options, release: str, workers: int, plan: Plan) -> None:
         """See ``Reporter``."""
+        target = "" if options.target == LLVM else f" for {options.target}"
         shard = "" if options.shard.of == 1 else f", shard {options.shard}"
         self.say(
-            f"apache-tvm {release}, fixes {options.fixes.value}, seed {options.seed}{shard}, "
-            f"{plural(workers, 'worker')}, {plan.extent} → {options.directory}"
+            f"apache-tvm {release}{target}, fixes {options.fixes.value}, "
+            f"seed {options.seed}{shard}, {plural(workers, 'worker')}, {plan.extent} "
+            f"→ {options.directory}"
         )
 
     def watch(self, plan: Plan) -> AbstractContextManager[Show]:
@@ -165,6 +168,7 @@ class JsonLinesReporter:
             release=release,
             families=options.families,
             pipelines=options.pipelines,
+            target=options.target,
             seed=options.seed,
             shard=str(options.shard),
             uniform=options.uniform,

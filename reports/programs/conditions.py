@@ -40,6 +40,7 @@ _UNUSUAL_VALUES: Mapping[str, Callable[[str], str]] = {
     "dtype": str,
     "opt_level": "LLVM level {}".format,
     "exec_mode": "{} mode".format,
+    "target": "target {}".format,
 }
 """The words of axes that every family has."""
 

@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import ml_dtypes
 import numpy as np
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from relaxcheck.generators.core.axes import PIPELINE
 from relaxcheck.generators.core.program import DTYPES, Attribute, Program, ShapeValue
+from relaxcheck.generators.core.targets import LLVM
 from relaxcheck.harness.compiling.pipelines import PIPELINES, Pipeline, steps_before
 from relaxcheck.harness.outcomes.attribution import Aspect, Difference
 from relaxcheck.harness.programs.attribution.magnitudes import before_largest
@@ -152,6 +154,7 @@ def _attribute(name: str, value: Attribute) -> str:
 
 def _setting(name: str, value: object) -> str:
     words: Mapping[str, str] = {
+        "target": f"target {LLVM if value is UNSET else value}",
         "exec_mode": f'exec_mode="{value}"',
         "opt_level": f"LLVM's opt-level {value}",
         "regime": _INPUTS.get(str(value), str(value)),

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from relaxcheck.harness.compiling.building import Progress, SilentBail, StageError
+from relaxcheck.harness.compiling.building import SilentBail, StageError
+from relaxcheck.harness.compiling.watching import Progress
 from relaxcheck.harness.models.compiling import RUN, Way, compiled, run
 from relaxcheck.harness.models.explaining.alone import Alone, failing_alone
 from relaxcheck.harness.models.explaining.cutting import Cut, cut

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from relaxcheck.generators.calls import required, telling
 from relaxcheck.generators.core.axes import Family, non_default, point_of, with_defaults
-from relaxcheck.generators.core.case import Invalid
+from relaxcheck.generators.core.case import Invalid, compiled_like
 from relaxcheck.generators.core.fills.kinds import Below, Fill, Literal, Random
 from relaxcheck.generators.core.program import ORDINARY_REGIMES, Case, Node, ShapeValue
 from relaxcheck.harness.kind import Trials
@@ -367,4 +367,4 @@ def _on_axes(case: Case, family: Family | None) -> Iterator[tuple[str, Case]]:
         changed = with_defaults(family.axes, point, (axis,))
         made = family.build(changed, case.seed) if changed is not None else None
         if isinstance(made, Case):
-            yield axis, replace(made, fixes=case.fixes)
+            yield axis, compiled_like(made, case)

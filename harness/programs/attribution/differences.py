@@ -16,7 +16,7 @@ def differences(case: Case, other: Case) -> tuple[Difference, ...]:
     different = [*_of_nodes(case.program, other.program), *_of_inputs(case.program, other.program)]
     different += [
         Difference(Aspect.SETTING, name, getattr(case, name), getattr(other, name))
-        for name in ("pipeline", "exec_mode", "opt_level", "regime")
+        for name in ("target", "pipeline", "exec_mode", "opt_level", "regime")
         if getattr(case, name) != getattr(other, name)
     ]
     if all(isinstance(each.was, ShapeValue) for each in different):

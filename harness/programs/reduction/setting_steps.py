@@ -29,6 +29,7 @@ _UNLIKE = (5, 7, 30)
 """Sizes at which expressions that differ are unlikely to be equal."""
 
 PLAIN: dict[str, object] = {
+    "target": msgspec.UNSET,
     "pipeline": next(iter(PIPELINES)),
     "exec_mode": EXEC_MODES[0],
     "opt_level": 0,

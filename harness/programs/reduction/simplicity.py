@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from relaxcheck.generators.core.axes import Family, complete
+from relaxcheck.generators.core.case import target_of
 from relaxcheck.generators.core.dims import Dim, symbols
 from relaxcheck.generators.core.fills.kinds import Fill, Literal, Offsets, Random
 from relaxcheck.generators.core.layouts import familiar_alternatives
@@ -19,6 +20,7 @@ from relaxcheck.generators.core.program import (
     Program,
     ShapeValue,
 )
+from relaxcheck.generators.core.targets import TARGETS
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 
 PLAIN_DTYPE = "float32"
@@ -92,6 +94,7 @@ def measure(case: Case, defaults: Defaults) -> Measure:
         bool(program.size_parameters),
         _steps(case.pipeline),
         case.pipeline != next(iter(PIPELINES)),
+        list(TARGETS).index(target_of(case)),
         EXEC_MODES.index(case.exec_mode),
         case.opt_level,
         len(case.also),

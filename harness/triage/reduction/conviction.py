@@ -10,7 +10,7 @@ from dataclasses import replace
 from msgspec import UNSET
 
 from relaxcheck.generators.core.axes import RUN, Family, point_of, with_defaults
-from relaxcheck.generators.core.case import AnyCase, with_fixes
+from relaxcheck.generators.core.case import AnyCase, compiled_like
 from relaxcheck.harness.kind import Trials
 from relaxcheck.harness.kinds import of
 from relaxcheck.harness.outcomes.deviation import clarity, far_clearer, is_slight
@@ -88,7 +88,7 @@ def _unblamed(family: Family, reduced: Reduced) -> AnyCase | None:
     plain = with_defaults(family.axes, point, tuple(reduced.blame))
     if plain is None:
         return None
-    return with_fixes(family.build(plain, reduced.case.seed), reduced.case.fixes)
+    return compiled_like(family.build(plain, reduced.case.seed), reduced.case)
 
 
 def as_clear(keeps: Keeps, start: Outcome) -> Keeps:

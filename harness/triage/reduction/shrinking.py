@@ -19,7 +19,7 @@ from relaxcheck.generators.core.axes import (
     settle,
     with_defaults,
 )
-from relaxcheck.generators.core.case import AnyCase, with_fixes
+from relaxcheck.generators.core.case import AnyCase, compiled_like
 from relaxcheck.harness.kind import Trials
 from relaxcheck.harness.kinds import of
 from relaxcheck.harness.triage.finding import Reduced
@@ -148,7 +148,7 @@ class _Shrinking:
 
     def _at(self, point: Point) -> AnyCase:
         case = self.reduced.case
-        return with_fixes(self.family.build(point, case.seed), case.fixes)
+        return compiled_like(self.family.build(point, case.seed), case)
 
     def _smaller(self, point: Point) -> bool:
         """True if only sizes changed, none of them upwards."""

@@ -21,6 +21,7 @@ from relaxcheck.cli.reporters import (
 )
 from relaxcheck.cli.terminal import RUNS, console
 from relaxcheck.generators.core.case import CaseError
+from relaxcheck.generators.core.targets import LLVM
 from relaxcheck.harness.campaign.campaign import Plan
 from relaxcheck.harness.campaign.drawing import WHOLE, keep_hypothesis_in
 from relaxcheck.harness.campaign.fixes import Fixes
@@ -34,6 +35,7 @@ from relaxcheck.harness.campaign.options import shard as shard_of
 from relaxcheck.harness.journal.journal import Journal, Mode
 from relaxcheck.harness.kinds import operators, way
 from relaxcheck.harness.known.known import known_findings
+from relaxcheck.harness.native.toolchain import chosen_target
 from relaxcheck.harness.releases.releases import ALL, left_out, named, own
 from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Limits
@@ -51,6 +53,7 @@ class Request:
 
     families: list[str] | None
     pipelines: str | None
+    target: str | None
     fixes: Fixes | None
     tvm: str | None
     seed: int | None
@@ -135,6 +138,7 @@ def _options(request: Request) -> Options:
         fixed = {
             "FAMILY": request.families,
             "--pipelines": request.pipelines,
+            "--target": request.target,
             "--fixes": request.fixes,
             "--tvm": request.tvm,
             "--seed": request.seed,
@@ -144,16 +148,20 @@ def _options(request: Request) -> Options:
         }
         return resumed(request.resume, [name for name, value in fixed.items() if value is not None])
     fixes = request.fixes or Fixes.OFF
+    target = chosen_target(request.target or LLVM).name
     stamp = datetime.now(UTC).strftime("%Y-%m-%d-%H%M%S")
     return Options(
-        chosen_families(request.families),
-        chosen_pipelines(None if request.pipelines is None else request.pipelines.split(",")),
+        chosen_families(request.families, target),
+        chosen_pipelines(
+            None if request.pipelines is None else request.pipelines.split(","), target
+        ),
         random.SystemRandom().randrange(2**31) if request.seed is None else request.seed,
         fixes,
         request.uniform,
         WHOLE if request.shard is None else shard_of(request.shard),
         own().name if request.tvm is None else " ".join(named(request.tvm)),
         request.out or RUNS / f"{stamp}-fixes-{fixes.value}",
+        target,
     )
 
 

@@ -16,9 +16,17 @@ from relaxcheck.cli.exit_codes import BAD_INPUT, FAILED, INTERRUPTED
 from relaxcheck.cli.lookup import look_up
 from relaxcheck.cli.options import Switch
 from relaxcheck.cli.terminal import called_as
-from relaxcheck.generators.core.case import AnyCase, CaseError, encode, with_fixes, write
+from relaxcheck.generators.core.case import (
+    AnyCase,
+    CaseError,
+    encode,
+    with_fixes,
+    with_target,
+    write,
+)
 from relaxcheck.harness.campaign.interruption import Interruption
 from relaxcheck.harness.kinds import families, of
+from relaxcheck.harness.native.toolchain import chosen_target
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.releases.releases import own, release
@@ -66,6 +74,7 @@ def request(
     predicate: str | None,
     fixes: Switch | None,
     tvm: str | None,
+    target: str | None,
     tries: int,
     minutes: float,
     workers: int | None,
@@ -80,15 +89,17 @@ def request(
     case = known.case
     if fixes is not None:
         case = with_fixes(case, fixes is Switch.ON)
+    if target is not None:
+        case = with_target(case, chosen_target(target).name)
     if predicate is not None:
         check_command(predicate)
-    target = out or Path(f"reduced-{case.identifier}.json")
-    if target.is_dir() or not os.access(target.parent, os.W_OK):
-        raise CaseError(f"cannot write to {target}")
+    result = out or Path(f"reduced-{case.identifier}.json")
+    if result.is_dir() or not os.access(result.parent, os.W_OK):
+        raise CaseError(f"cannot write to {result}")
     return Wanted(
         name,
         case,
-        target,
+        result,
         predicate,
         tries,
         minutes * 60,

@@ -12,7 +12,7 @@ from relaxcheck.cli.exit_codes import INTERRUPTED
 from relaxcheck.cli.lookup import RecordedCase, look_up
 from relaxcheck.cli.options import Switch
 from relaxcheck.cli.terminal import console
-from relaxcheck.generators.core.case import CaseError, with_fixes
+from relaxcheck.generators.core.case import CaseError, target_of, with_fixes, with_target
 from relaxcheck.harness import kinds
 from relaxcheck.harness.journal.journal import FILE_NAME, Journal, Mode
 from relaxcheck.harness.kinds import read, way
@@ -30,6 +30,7 @@ from relaxcheck.harness.known.replaying import (
     replayed,
 )
 from relaxcheck.harness.known.tally import ExpectationTally
+from relaxcheck.harness.native.toolchain import chosen_target
 from relaxcheck.harness.outcomes.differential import by_release, described_on
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
@@ -56,6 +57,7 @@ def replay(
     *,
     fixes: Switch | None,
     tvm: str | None,
+    target: str | None,
     workers: int | None,
     case_seconds: float,
 ) -> int:
@@ -65,6 +67,8 @@ def replay(
         CaseError: there is no such case, or it cannot be read.
         PoolError: the workers cannot start.
     """
+    if target is not None:
+        chosen_target(target)
     known = declared()
     subjects = list(_subjects(name, directory, known))
     recorded_on = next(
@@ -76,6 +80,7 @@ def replay(
     with Pool(size, Limits(seconds=case_seconds), release=chosen) as pool:
         version = pool.environment["apache-tvm"]
         side = None if fixes is None else fixes is Switch.ON
+        subjects = [_compiled_for(subject, target) for subject in subjects]
         items = [_item(subject, known, version, side, chosen.name) for subject in subjects]
         by_name = {family.name: family for family in kinds.families()}
         expectations = Expectations(pool, by_name, known, ExpectationTally())
@@ -94,6 +99,14 @@ class _Subject:
     def recorded(self) -> bool:
         """Does its campaign say which release it ran on?"""
         return "release" in self.source.environment
+
+
+def _compiled_for(subject: _Subject, target: str | None) -> _Subject:
+    """``subject`` compiled for ``target``; of another one than its own nothing is recorded."""
+    case = subject.source.case
+    if target is None or target == target_of(case):
+        return subject
+    return _Subject(subject.called, RecordedCase(with_target(case, target)))
 
 
 def _subjects(wanted: str, directory: Path | None, known: Sequence[Known]) -> Iterator[_Subject]:

@@ -20,6 +20,8 @@ EPILOG = f"""Examples:
 
   relaxcheck fuzz torch --minutes 20
 
+  relaxcheck fuzz --target c --minutes 20
+
   relaxcheck fuzz --tvm all --minutes 20
 
   relaxcheck fuzz --minutes 60 --cluster tcp://HOST:8786
@@ -140,6 +142,16 @@ def fuzz(
             rich_help_panel=_DRAWN,
         ),
     ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TARGET",
+            help="Compile for llvm (the default), c, cuda, opencl, metal or webgpu. Code that "
+            "cannot run here is generated and checked as far as it can be (see relaxcheck "
+            "targets).",
+            rich_help_panel=_DRAWN,
+        ),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -227,6 +239,7 @@ def fuzz(
         request = action.Request(
             families=family,
             pipelines=pipelines,
+            target=target,
             fixes=fixes,
             tvm=tvm,
             seed=seed,

@@ -13,6 +13,7 @@ from relaxcheck.cli.options import (
     CaseSeconds,
     FixesSwitch,
     Release,
+    TargetName,
     Workers,
     number,
 )
@@ -50,6 +51,7 @@ def reduce(
     ] = None,
     fixes: FixesSwitch = None,
     tvm: Release = None,
+    target: TargetName = None,
     directory: CampaignFolder = None,
     tries: Annotated[
         int, typer.Option(min=1, max=MOST, help="Stop after so many candidates.")
@@ -77,6 +79,7 @@ def reduce(
             predicate=predicate,
             fixes=fixes,
             tvm=tvm,
+            target=target,
             tries=tries,
             minutes=minutes,
             workers=workers,

@@ -5,7 +5,14 @@ from typing import Annotated
 import typer
 
 from relaxcheck.cli.exit_codes import EXIT_CODES
-from relaxcheck.cli.options import CampaignFolder, CaseSeconds, FixesSwitch, Release, Workers
+from relaxcheck.cli.options import (
+    CampaignFolder,
+    CaseSeconds,
+    FixesSwitch,
+    Release,
+    TargetName,
+    Workers,
+)
 from relaxcheck.cli.terminal import one_line_errors
 
 EPILOG = f"""STILL FAILS: as recorded. CHANGED: fails, but not as recorded. FIXED: recorded as a
@@ -40,6 +47,7 @@ def replay(
     ],
     fixes: FixesSwitch = None,
     tvm: Release = None,
+    target: TargetName = None,
     directory: CampaignFolder = None,
     workers: Workers = None,
     case_seconds: CaseSeconds = 60,
@@ -53,6 +61,7 @@ def replay(
             directory,
             fixes=fixes,
             tvm=tvm,
+            target=target,
             workers=workers,
             case_seconds=case_seconds,
         )

@@ -14,9 +14,10 @@ from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.core.values import constants
 from relaxcheck.generators.emission.programs import emit
 from relaxcheck.generators.families import family
-from relaxcheck.harness.compiling.building import StageError, _Watch, load, run
+from relaxcheck.harness.compiling.building import StageError, load, run
 from relaxcheck.harness.compiling.legalization_log import SYMPTOM
 from relaxcheck.harness.compiling.pipelines import PIPELINES
+from relaxcheck.harness.compiling.watching import Watch
 from relaxcheck.harness.known.corpus import entry
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.compile import build
@@ -41,7 +42,7 @@ def test_a_pass_that_failed_inside_of_another_is_not_running_any_more() -> None:
             text.append("caught")
         return module
 
-    watch = _Watch()
+    watch = Watch()
     watch.begin(text.append, keeps=False)
     passes = tvm.transform.Sequential([outer, relax.transform.LegalizeOps()], name="passes")
     with tvm.transform.PassContext(instruments=[watch]):
@@ -67,7 +68,7 @@ def test_compiling_leaves_nothing_behind() -> None:
     for _ in range(3):
         build(emit(case), case, lambda stage: None)
         gc.collect()
-        kept.append([watch for watch in gc.get_objects() if isinstance(watch, _Watch)])
+        kept.append([watch for watch in gc.get_objects() if isinstance(watch, Watch)])
     assert len(kept[0]) == len(kept[1]) == len(kept[2]) > 0
     assert all(watch.lowered is None for watch in kept[2])
 

@@ -1,0 +1,31 @@
+"""The programs of this machine that compile the code of a target."""
+
+import os
+import shutil
+
+from relaxcheck.generators.core.case import CaseError
+from relaxcheck.generators.core.targets import TARGETS, Target
+
+
+def compiler(target: Target) -> str | None:
+    """The path of a program that compiles code of ``target``; None if there is none."""
+    chosen = os.environ.get("CXX") or os.environ.get("CC") if target.needed else None
+    names = (chosen, *target.compilers) if chosen else target.compilers
+    return next((path for name in names if (path := shutil.which(name))), None)
+
+
+def chosen_target(name: str) -> Target:
+    """The target called ``name``, which this machine can try.
+
+    Raises:
+        CaseError: there is no such target, or this machine lacks what it needs.
+    """
+    if name not in TARGETS:
+        raise CaseError(f"no target {name!r}; the targets are {', '.join(TARGETS)}")
+    target = TARGETS[name]
+    if target.needed and compiler(target) is None:
+        raise CaseError(
+            f"the target {name} needs a {target.language} compiler: install one of "
+            f"{', '.join(target.compilers)}"
+        )
+    return target
