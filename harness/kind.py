@@ -14,7 +14,7 @@ import msgspec
 
 from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.core.case import AnyCase
-from relaxcheck.generators.core.targets import LLVM
+from relaxcheck.generators.targets import LLVM
 from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.likely_cause import LikelyCause
 from relaxcheck.harness.outcomes.outcome import Outcome, Reference
@@ -56,7 +56,7 @@ class Kind(ABC, Generic[C]):
 
     ``formats`` maps the ``format`` numbers of its JSON to the classes of its cases. ``pipelines``
     names the ways to compile that its families draw from, the plainest first, and ``targets`` what
-    its cases may be compiled for (``generators.core.targets``). ``along_axes``: a
+    its cases may be compiled for (``generators.targets``). ``along_axes``: a
     case follows from its point and its seed, so that a failure is reduced along the axes of its
     family; otherwise by ``steps`` alone, of which there is one at least, and its signature alone
     explains it. ``runs_together``:

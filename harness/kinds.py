@@ -15,7 +15,7 @@ import msgspec
 from relaxcheck.generators.core import case as cases
 from relaxcheck.generators.core.axes import Family, UnknownFamily
 from relaxcheck.generators.core.case import AnyCase
-from relaxcheck.generators.core.targets import LLVM
+from relaxcheck.generators.targets import LLVM
 from relaxcheck.harness.kind import Kind
 
 PATHS: tuple[str, ...] = (

@@ -12,7 +12,7 @@ from typing import ClassVar, TypeVar
 
 import msgspec
 
-from relaxcheck.generators.core.targets import LLVM
+from relaxcheck.generators.targets import LLVM
 
 C = TypeVar("C", bound="AnyCase")
 
@@ -119,7 +119,7 @@ class AnyCase:
 
     @property
     def target(self) -> str | msgspec.UnsetType:
-        """The target that it is compiled for, one of ``generators.core.targets``; unset for LLVM's.
+        """The target that it is compiled for, one of ``generators.targets``; unset for LLVM's.
 
         A kind whose cases may name another has a field of this name.
         """

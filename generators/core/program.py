@@ -31,7 +31,7 @@ from relaxcheck.generators.core.fills.kinds import (
     Offsets,
     Random,
 )
-from relaxcheck.generators.core.targets import LLVM, TARGETS
+from relaxcheck.generators.targets import LLVM, TARGETS
 
 FORMAT = 1
 """The format number of a case that is a program; it changes when an older reader would misread."""
@@ -325,7 +325,7 @@ class Case(Data, CompiledCase, frozen=True, tag_field="format", tag=FORMAT):
     run more, whose inputs are drawn in it; constants stay as they are. ``at`` are the values of the
     family's axes that the case was built at (see ``generators.core.axes.point_of``); whoever
     changes program, bindings or expectation leaves it out. ``target`` is one of
-    ``generators.core.targets``; the default is left out.
+    ``generators.targets``; the default is left out.
     """
 
     kind: typing.ClassVar[str] = "program"

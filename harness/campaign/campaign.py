@@ -14,7 +14,7 @@ import msgspec
 from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.core.case import AnyCase, target_of, with_fixes, with_target
 from relaxcheck.generators.core.steering import possible
-from relaxcheck.generators.core.targets import LLVM
+from relaxcheck.generators.targets import LLVM
 from relaxcheck.harness.campaign.drawing import WHOLE, RuledOut, Shard, stream
 from relaxcheck.harness.campaign.state import State, tally
 from relaxcheck.harness.events import Event, EventType

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.core.case import CaseError
-from relaxcheck.generators.core.targets import LLVM
+from relaxcheck.generators.targets import LLVM
 from relaxcheck.harness import kinds
 from relaxcheck.harness.campaign.campaign import Plan
 from relaxcheck.harness.campaign.drawing import Shard

@@ -14,8 +14,8 @@ import tvm
 from tvm import relax
 
 from relaxcheck import fixes
-from relaxcheck.generators.core.targets import LLVM, TARGETS, Target
 from relaxcheck.generators.core.values import Array
+from relaxcheck.generators.targets import LLVM, TARGETS, Target
 from relaxcheck.harness.compiling.direct import NotDirect, called
 from relaxcheck.harness.compiling.kernels import RefusedKernel, check, threads
 from relaxcheck.harness.compiling.late_linking import (

@@ -14,7 +14,7 @@ from typing import Any
 import tvm
 
 from relaxcheck.fixes import tvm_api
-from relaxcheck.generators.core.targets import Target
+from relaxcheck.generators.targets import Target
 from relaxcheck.harness.native.link import LinkError
 from relaxcheck.harness.native.toolchain import compiler
 

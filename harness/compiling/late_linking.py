@@ -15,7 +15,7 @@ import tvm_ffi
 from tvm import relax
 
 from relaxcheck.fixes.tvm_api.functions import renamed
-from relaxcheck.generators.core.targets import LLVM
+from relaxcheck.generators.targets import LLVM
 from relaxcheck.harness.compiling.folded_code import folded_code
 from relaxcheck.harness.native.c_code import c_library
 from relaxcheck.harness.native.link import LinkError, shared_library

@@ -13,6 +13,9 @@ _ERROR = re.compile(r"^[^\s:]+:\d+(?::\d+)?: (?:fatal )?error: (.*)$", re.MULTIL
 """The line of a C compiler's output that is about an error."""
 
 
+_QUOTES = str.maketrans("‘’", "''")
+
+
 class RefusedCode(Exception):
     """The C compiler refuses code that TVM generated; the message is the compiler's first error."""
 
@@ -47,7 +50,8 @@ def refused(error: Exception) -> Exception:
     first = _ERROR.search(str(error))
     if first is None:
         return LinkError(f"C compiler: {str(error).strip()}")
-    return RefusedCode(f"the C compiler refuses the generated code: {first[1]}")
+    said = first[1].translate(_QUOTES)
+    return RefusedCode(f"the C compiler refuses the generated code: {said}")
 
 
 def with_compiled_c(executable: Any, opt_level: int) -> Any:

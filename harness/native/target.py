@@ -4,7 +4,7 @@ from typing import Any
 
 import tvm
 
-from relaxcheck.generators.core.targets import LLVM, TARGETS
+from relaxcheck.generators.targets import LLVM, TARGETS
 
 
 def target(opt_level: int, name: str = LLVM) -> tvm.target.Target:

@@ -4,7 +4,7 @@ import os
 import shutil
 
 from relaxcheck.generators.core.case import CaseError
-from relaxcheck.generators.core.targets import TARGETS, Target
+from relaxcheck.generators.targets import TARGETS, Target
 
 
 def compiler(target: Target) -> str | None:

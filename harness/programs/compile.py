@@ -9,9 +9,9 @@ from tvm import relax
 from relaxcheck.generators.core.case import target_of
 from relaxcheck.generators.core.gradients import gradients, places
 from relaxcheck.generators.core.program import Case
-from relaxcheck.generators.core.targets import TARGETS
 from relaxcheck.generators.core.values import constants
 from relaxcheck.generators.families import desired_layouts
+from relaxcheck.generators.targets import TARGETS
 from relaxcheck.harness.compiling import building
 from relaxcheck.harness.compiling.building import Compiled, Recipe
 from relaxcheck.harness.compiling.pipelines import GRADIENTS, PIPELINES, steps_before

@@ -17,13 +17,13 @@ from relaxcheck.generators.core.program import (
     WHOLE_RANGE,
     Case,
 )
-from relaxcheck.generators.core.targets import TARGETS
 from relaxcheck.generators.graphs import family as dynamic
 from relaxcheck.generators.graphs.mismatch import corrected
 from relaxcheck.generators.graphs.whole import family as whole
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.groups import checked_group_of, group_of
 from relaxcheck.generators.operators.record import Numerics
+from relaxcheck.generators.targets import TARGETS
 from relaxcheck.harness.compiling.kind import UNDEFINED_MEMORY, CompiledKind
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.kind import Progress, Step, Tracing, Trials

@@ -31,10 +31,10 @@ from relaxcheck.generators.core.program import (
     ShapeValue,
     called,
 )
-from relaxcheck.generators.core.targets import TARGETS
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.record import Attribute as Declared
 from relaxcheck.generators.operators.record import Operator
+from relaxcheck.generators.targets import TARGETS
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.compiling.wellformed import LARGEST_SIZE, check_settings
 

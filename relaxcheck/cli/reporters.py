@@ -13,7 +13,7 @@ import msgspec
 from rich.console import Console
 
 from relaxcheck.generators.core.case import CaseError
-from relaxcheck.generators.core.targets import LLVM
+from relaxcheck.generators.targets import LLVM
 from relaxcheck.harness.campaign.campaign import Plan
 from relaxcheck.harness.campaign.display import Display, News, finding_line
 from relaxcheck.harness.campaign.options import Options

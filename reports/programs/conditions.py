@@ -51,6 +51,20 @@ def conditions_of(
     blame: Mapping[str, str],
     named: Sequence[str],
 ) -> list[str]:
+    """As ``_conditions_of``; a target other than LLVM's, which no reduction took away, is first."""
+    texts = _conditions_of(repro, attribution, blame, named)
+    if repro.case.target is UNSET:
+        return texts
+    own = f"target {repro.case.target}"
+    return [own, *(text for text in texts if text != own)]
+
+
+def _conditions_of(
+    repro: Reproduction,
+    attribution: Attribution | None,
+    blame: Mapping[str, str],
+    named: Sequence[str],
+) -> list[str]:
     """The conditions of a failure, the best known ones: of these none that does not matter.
 
     Settings known to be to blame come first; else the axes that a campaign blames; else the

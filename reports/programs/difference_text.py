@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from relaxcheck.generators.core.axes import PIPELINE
 from relaxcheck.generators.core.program import DTYPES, Attribute, Program, ShapeValue
-from relaxcheck.generators.core.targets import LLVM
+from relaxcheck.generators.targets import LLVM
 from relaxcheck.harness.compiling.pipelines import PIPELINES, Pipeline, steps_before
 from relaxcheck.harness.outcomes.attribution import Aspect, Difference
 from relaxcheck.harness.programs.attribution.magnitudes import before_largest

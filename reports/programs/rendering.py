@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
+from msgspec import UNSET
+
 from relaxcheck.generators.core.program import Attribute, Case, Program, ShapeValue
 from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.outcome import Outcome
@@ -138,7 +140,8 @@ def _conditions(case: Case) -> str:
     bindings = "; ".join(
         ", ".join(f"{k}={v}" for k, v in binding.items()) for binding in case.bindings if binding
     )
-    run = f"pipeline {case.pipeline}, {case.exec_mode}, LLVM level {case.opt_level}"
+    target = "" if case.target is UNSET else f"target {case.target}, "
+    run = f"{target}pipeline {case.pipeline}, {case.exec_mode}, LLVM level {case.opt_level}"
     return f"# {run}" + (f"; bindings {bindings}" if bindings else "")
 
 

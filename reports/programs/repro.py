@@ -32,6 +32,13 @@ from relaxcheck.reports.programs.python_source import (
     shape_text,
     string_text,
 )
+from relaxcheck.reports.target_text import (
+    compiling_lines,
+    device_text,
+    is_fused,
+    target_text,
+    tensor_text,
+)
 from relaxcheck.reports.templating import docstring_text
 
 _TEMPLATES = Environment(
@@ -260,8 +267,7 @@ def _build(repro: Reproduction, names: Mapping[str, str]) -> list[str]:
     constants = [names[tensor.name] for tensor in case.program.inputs if tensor.constant]
     bound = [] if pipeline.constants_as_parameters else constants
     lines = [f"mod = program({', '.join(bound)})"]
-    target = f'tvm.target.Target({{"kind": "llvm", "opt-level": {case.opt_level}}})'
-    lines.append(f"target = {target}")
+    lines.append(f"target = {target_text(case)}")
     steps = []
     for step in steps_before(case.pipeline, case.program):
         if repro.way is Way.LEFT and step == "LegalizeOps":
@@ -274,7 +280,7 @@ def _build(repro: Reproduction, names: Mapping[str, str]) -> list[str]:
     if repro.way is Way.LEFT:
         return lines
     options = ["mod", "target"]
-    if pipeline.relax_pipeline == "target":
+    if pipeline.relax_pipeline == "target" or is_fused(case):
         options.append("relax_pipeline=relax.get_default_pipeline(target)")
     if case.exec_mode != "bytecode":
         options.append(f'exec_mode="{case.exec_mode}"')
@@ -291,8 +297,8 @@ def _build(repro: Reproduction, names: Mapping[str, str]) -> list[str]:
         own = "# Each result has memory of its own, which is looked at when it is freed."
         return [*lines, own, f'vm = relax.VirtualMachine({build}, tvm.cpu(), memory_cfg="naive")']
     if repro.loads:
-        return [*lines, f"vm = relax.VirtualMachine({build}, tvm.cpu())"]
-    return [*lines, build]
+        return [*lines, f"vm = relax.VirtualMachine({build}, {device_text(case)})"]
+    return [*lines, *compiling_lines(case, build, repro.outcome)]
 
 
 def _step(step: str, case: Case, names: Mapping[str, str]) -> str:
@@ -327,9 +333,9 @@ def _call(case: Case, run: Run, names: Mapping[str, str]) -> tuple[str, list[str
         line for tensor in run_time for line in input_lines(case, tensor, run, names[tensor.name])
     ]
     arguments = ", ".join(names[tensor.name] for tensor in run_time)
-    passed = f"*map(tvm.runtime.tensor, ({arguments}))"
+    passed = f"*map({tensor_text(case)}, ({arguments}))"
     if len(run_time) == 1:
-        passed = f"tvm.runtime.tensor({arguments})"
+        passed = f"{tensor_text(case)}({arguments})"
     for size in case.program.size_arguments(run.binding)[::-1]:
         text = f"tvm.runtime.ShapeTuple({list(size)})" if isinstance(size, tuple) else str(size)
         passed = f"{text}, {passed}"

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from msgspec import UNSET
+
 from relaxcheck.generators.calls import (
     Block,
     attributes_of_type,
@@ -63,6 +65,7 @@ def conditions(case: Case) -> tuple[tuple[str, str], ...]:
         ", ".join(f"{k} = {v}" for k, v in binding.items()) for binding in case.bindings if binding
     )
     rows = (
+        ("target", "" if case.target is UNSET else str(case.target)),
         ("pipeline", case.pipeline),
         ("mode", case.exec_mode),
         ("LLVM level", str(case.opt_level)),

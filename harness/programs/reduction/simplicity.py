@@ -20,7 +20,7 @@ from relaxcheck.generators.core.program import (
     Program,
     ShapeValue,
 )
-from relaxcheck.generators.core.targets import TARGETS
+from relaxcheck.generators.targets import TARGETS
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 
 PLAIN_DTYPE = "float32"

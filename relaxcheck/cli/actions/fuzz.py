@@ -21,7 +21,7 @@ from relaxcheck.cli.reporters import (
 )
 from relaxcheck.cli.terminal import RUNS, console
 from relaxcheck.generators.core.case import CaseError
-from relaxcheck.generators.core.targets import LLVM
+from relaxcheck.generators.targets import LLVM
 from relaxcheck.harness.campaign.campaign import Plan
 from relaxcheck.harness.campaign.drawing import WHOLE, keep_hypothesis_in
 from relaxcheck.harness.campaign.fixes import Fixes
