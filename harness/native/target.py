@@ -4,7 +4,8 @@ from typing import Any
 
 import tvm
 
-from relaxcheck.generators.targets import LLVM, TARGETS
+from relaxcheck.generators.targets import LLVM, TARGETS, Target
+from relaxcheck.harness.native.devices import device
 
 
 def target(opt_level: int, name: str = LLVM) -> tvm.target.Target:
@@ -19,5 +20,16 @@ def target(opt_level: int, name: str = LLVM) -> tvm.target.Target:
         return tvm.target.Target(cpu)
     if not known.kernels:
         return tvm.target.Target({"kind": name})
-    architecture = {"arch": known.arch} if known.arch else {}
-    return tvm.target.Target({"kind": name, **architecture}, tvm.target.Target(cpu))
+    return tvm.target.Target({"kind": name, **_architecture(known)}, tvm.target.Target(cpu))
+
+
+def _architecture(known: Target) -> dict[str, str]:
+    """The architecture of the device that is here, else that of ``known``; none where it has none.
+
+    TVM gives the version of a device as "9.0".
+    """
+    if not known.arch:
+        return {}
+    used = device(known.device)
+    own = known.arch if used is None else f"sm_{str(used.compute_version).replace('.', '')}"
+    return {"arch": own}

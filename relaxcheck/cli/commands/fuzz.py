@@ -147,8 +147,8 @@ def fuzz(
         typer.Option(
             metavar="TARGET",
             help="Compile for llvm (the default), c, cuda, opencl, metal or webgpu. Code that "
-            "cannot run here is generated and checked as far as it can be (see relaxcheck "
-            "targets).",
+            "cannot run here is generated and checked; such a case is built, not passed (see "
+            "docs/targets.md).",
             rich_help_panel=_DRAWN,
         ),
     ] = None,
