@@ -15,6 +15,7 @@ from relaxcheck.generators.torch.exporting import quiet
 from relaxcheck.generators.torch.module import laid_out, module_of, tensor_of
 from relaxcheck.generators.torch.program import Program
 from relaxcheck.oracles.reference.estimate import FORMATS
+from relaxcheck.oracles.torch.fast_path import without_fast_path
 from relaxcheck.oracles.torch.perturbing import Perturbing
 from relaxcheck.oracles.torch.tensors import array_of
 from relaxcheck.oracles.torch.widening import Widening, wider
@@ -107,7 +108,7 @@ class _Running:
 def _outputs(
     module: nn.Module, inputs: list[torch.Tensor], mode: AbstractContextManager[Any]
 ) -> tuple[Array, ...]:
-    with quiet(), torch.no_grad(), mode:
+    with quiet(), torch.no_grad(), without_fast_path(), mode:
         leaves = tree_leaves(module(*inputs))
     return tuple(map(array_of, leaves))
 

@@ -14,6 +14,8 @@ from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.oracles.answer import Bounded
 from relaxcheck.oracles.outside import NoAnswer
 from relaxcheck.oracles.torch.answers import Question, answer
+from relaxcheck.oracles.torch.fast_path import OFF as FAST_PATH_OFF
+from relaxcheck.oracles.torch.fast_path import has_fast_path
 from relaxcheck.reports.imported import run_to_show, seen
 from relaxcheck.reports.issue.template import TEMPLATES
 from relaxcheck.reports.templating import docstring_text
@@ -80,6 +82,7 @@ def script_text(
         parameters=module.parameters,
         forward=forward,
         trained=module.trained,
+        settings=[FAST_PATH_OFF] if has_fast_path(case.program) else [],
         inputs=inputs,
         examples=examples,
         dims=_variables(case) if case.importing.door == FX else made_dims,

@@ -20,6 +20,7 @@ from relaxcheck.generators.torch.case import TorchCase
 from relaxcheck.generators.torch.exporting import quiet
 from relaxcheck.generators.torch.module import module_of, tensor_of
 from relaxcheck.oracles.torch.exported import outputs
+from relaxcheck.oracles.torch.fast_path import without_fast_path
 from relaxcheck.oracles.torch.tensors import array_of
 from relaxcheck.oracles.torch.widening import wider
 
@@ -100,5 +101,5 @@ def evaluate(
 
 def _of_module(case: TorchCase, own: Sequence[Any]) -> tuple[Array, ...]:
     module = module_of(case.program, constants(case), case.seed, case.regime)
-    with quiet(), torch.no_grad():
+    with quiet(), torch.no_grad(), without_fast_path():
         return tuple(map(array_of, tree_leaves(module(*map(tensor_of, own)))))
