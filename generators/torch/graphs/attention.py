@@ -1,4 +1,4 @@
-"""Attention in every form: the family ``torch-attention``."""
+"""Layers of attention: the family ``torch-attention``."""
 
 from random import Random
 from typing import Any
@@ -10,26 +10,24 @@ from relaxcheck.generators.core.points import Given
 from relaxcheck.generators.torch.graphs.drafting import Drafting, dtype
 from relaxcheck.generators.torch.graphs.family import Drafted
 from relaxcheck.generators.torch.graphs.layers.weighted import of_dtype
-from relaxcheck.generators.torch.graphs.steps.step import FUNCTIONAL
 from relaxcheck.generators.torch.graphs.wire import Wire
 from relaxcheck.generators.torch.running import PREFIX
 
 NAME = f"{PREFIX}-attention"
 
 FORM, MASK, KEYS = "form", "mask", "keys"
-SCALE, GROUPED, RANK, VALUES = "scale", "grouped", "rank", "values"
 BATCH_FIRST, WEIGHTS, EXTRAS = "batch_first", "weights", "extras"
 NORM_FIRST, ACTIVATION = "norm_first", "activation"
 
-PRODUCT, MULTIHEAD = "sdpa", "MultiheadAttention"
+MULTIHEAD = "MultiheadAttention"
 ENCODER, DECODER = "TransformerEncoderLayer", "TransformerDecoderLayer"
-FORMS = (PRODUCT, MULTIHEAD, ENCODER, DECODER)
+FORMS = (MULTIHEAD, ENCODER, DECODER)
 
 NONE, TRUTHS, ADDED, CAUSAL, PADDING = "none", "bool", "float", "causal", "padding"
 MASKS = (NONE, TRUTHS, ADDED, CAUSAL, PADDING)
 
-HEADS, HEAD, WIDTH = 2, 4, 8
-"""The number of heads, the size of each, and the size of what all see."""
+HEADS, WIDTH = 2, 8
+"""The number of heads, and the size of what all see."""
 KEY_COUNT = 4
 """The number of keys where there are others than queries."""
 
@@ -38,21 +36,13 @@ def _only(*forms: str) -> Given:
     """The first value everywhere, others in ``forms``."""
 
     def holds(form: str, value: object) -> bool:
-        return form in forms or value in (False, None, "none", "usual", "relu", 4, "same")
+        return form in forms or value in (False, "none", "relu")
 
     return Given((FORM,), holds)
 
 
-def _mask_fits(form: str, value: str) -> bool:
-    return value != PADDING or form != PRODUCT
-
-
 def _causal_keys(mask: str, value: str) -> bool:
     return value == "same" or mask != CAUSAL
-
-
-def _grouped_fits(form: str, rank: int, value: bool) -> bool:
-    return not value or (form == PRODUCT and rank == 4)
 
 
 def _extras_fit(form: str, mask: str, value: str) -> bool:
@@ -60,14 +50,10 @@ def _extras_fit(form: str, mask: str, value: str) -> bool:
 
 
 OWN = (
-    Axis(FORM, FORMS, PRODUCT),
-    Axis(MASK, MASKS, NONE, Given((FORM,), _mask_fits)),
+    Axis(FORM, FORMS, MULTIHEAD),
+    Axis(MASK, MASKS, NONE),
     Axis(KEYS, ("same", "other"), "same", Given((MASK,), _causal_keys)),
-    Axis(RANK, (4, 3), 4, _only(PRODUCT)),
-    Axis(SCALE, ("usual", "0.5", "one"), "usual", _only(PRODUCT)),
-    Axis(GROUPED, (False, True), False, Given((FORM, RANK), _grouped_fits), default_weight=2),
-    Axis(VALUES, ("usual", "narrower"), "usual", _only(PRODUCT), default_weight=2),
-    Axis(BATCH_FIRST, (False, True), False, _only(MULTIHEAD, ENCODER, DECODER)),
+    Axis(BATCH_FIRST, (False, True), False),
     Axis(WEIGHTS, ("none", "mean", "each"), "none", _only(MULTIHEAD)),
     Axis(
         EXTRAS,
@@ -82,60 +68,27 @@ OWN = (
 
 
 def _make(draft: Drafting, point: Point, random: Random) -> None:
-    match point[FORM]:
-        case "sdpa":
-            _product(draft, point, random)
-        case "MultiheadAttention":
-            _multihead(draft, point)
-        case _:
-            _transformer(draft, point)
+    if point[FORM] == MULTIHEAD:
+        _multihead(draft, point)
+    else:
+        _transformer(draft, point)
 
 
-def _mask(draft: Drafting, kind: str, shape: tuple[Dim, ...]) -> Wire:
-    """A mask that hides no row wholly: the first key is always seen."""
+def mask(draft: Drafting, kind: str, shape: tuple[Dim, ...], *, hides: bool = True) -> Wire:
+    """A mask that hides no row wholly: the first key is always seen.
+
+    True ``hides`` a key, in layers, or says that it is seen, in ``scaled_dot_product_attention``.
+    """
     fixed = all(isinstance(dim, int) for dim in shape)
     if kind == ADDED or not fixed:
         return draft.data(shape, name="mask")
     rows, columns = int(shape[-2]), int(shape[-1])
     seen = [
-        int(column == 0 or (row + column) % 3 > 0)
+        int((column == 0 or (row + column) % 3 > 0) is not hides)
         for row in range(rows)
         for column in range(columns)
     ]
     return draft.weight([rows, columns], "bool", Literal(tuple(seen)), "mask", "buffer")
-
-
-def _product(draft: Drafting, point: Point, random: Random) -> None:
-    """``scaled_dot_product_attention``."""
-    queries, keys = draft.length, draft.length if point[KEYS] == "same" else KEY_COUNT
-    outer: tuple[Dim, ...] = (draft.batch, HEADS) if point[RANK] == 4 else (draft.batch,)
-    key_outer: tuple[Dim, ...] = (draft.batch, 1) if point[GROUPED] else outer
-    wide = 3 if point[VALUES] == "narrower" else HEAD
-    query = draft.data((*outer, queries, HEAD), name="q")
-    key = draft.data((*key_outer, keys, HEAD), name="k")
-    value = draft.data((*key_outer, keys, wide), name="v")
-    keywords: dict[str, Any] = {}
-    match point[MASK]:
-        case "causal":
-            keywords["is_causal"] = True
-        case "bool" | "float" as kind:
-            # One mask for all, or one for each head of each sequence.
-            whole = kind == ADDED and random.random() < 0.5
-            over = (*(outer if whole else ()), queries, keys)
-            keywords["attn_mask"] = _mask(draft, str(kind), over)
-    if point[SCALE] != "usual":
-        keywords["scale"] = 0.5 if point[SCALE] == "0.5" else 1.0
-    if point[GROUPED]:
-        keywords["enable_gqa"] = True
-    made = draft.call(
-        f"{FUNCTIONAL}.scaled_dot_product_attention",
-        query,
-        key,
-        value,
-        shape=(*outer, queries, wide),
-        **keywords,
-    )
-    draft.give(made)
 
 
 def _tokens(draft: Drafting, length: Dim, name: str, *, first: bool, width: int = WIDTH) -> Wire:
@@ -191,7 +144,7 @@ def _multihead(draft: Drafting, point: Point) -> None:
                 "is_causal": True,
             }
         case "bool" | "float" as kind:
-            called["attn_mask"] = _mask(draft, str(kind), (draft.length, keys))
+            called["attn_mask"] = mask(draft, str(kind), (draft.length, keys))
     if point[WEIGHTS] == "none":
         called["need_weights"] = False
     if point[WEIGHTS] == "each":
@@ -231,14 +184,14 @@ def _transformer(draft: Drafting, point: Point) -> None:
     name = draft.layer(kind, WIDTH, HEADS, 16, **made, **of_dtype(x))
     called: dict[str, Any] = {}
     own = "src" if kind == ENCODER else "tgt"
-    mask = "src_mask" if kind == ENCODER else "tgt_mask"
+    argument = f"{own}_mask"
     match point[MASK]:
         case "padding":
             called[f"{own}_key_padding_mask"] = _hidden_keys(draft, draft.length)
         case "causal":
-            called[mask] = _triangle(draft, x, 0 if not first else 1)
+            called[argument] = _triangle(draft, x, 0 if not first else 1)
         case "bool" | "float" as which:
-            called[mask] = _mask(draft, str(which), (draft.length, draft.length))
+            called[argument] = mask(draft, str(which), (draft.length, draft.length))
     operands = [x]
     if kind == DECODER:
         keys = draft.length if point[KEYS] == "same" else KEY_COUNT
@@ -247,5 +200,5 @@ def _transformer(draft: Drafting, point: Point) -> None:
 
 
 def attention(pipelines: tuple[str, ...]) -> Drafted:
-    """The family of attention, compiled by ``pipelines``."""
+    """The family of layers of attention, compiled by ``pipelines``."""
     return Drafted(NAME, OWN, _make, pipelines)

@@ -7,6 +7,7 @@ from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.torch.graphs.attention import attention
 from relaxcheck.generators.torch.graphs.growth import GRAPH, LAYERS, graphs
 from relaxcheck.generators.torch.graphs.recurrent import recurrent
+from relaxcheck.generators.torch.graphs.scaled_product import scaled_product
 from relaxcheck.generators.torch.graphs.templates import idioms
 from relaxcheck.generators.torch.running import served
 
@@ -20,5 +21,6 @@ def families(pipelines: Sequence[str]) -> tuple[Family, ...]:
         graphs(LAYERS, own),
         recurrent(own),
         attention(own),
+        scaled_product(own),
         idioms(own),
     )

@@ -32,6 +32,7 @@ MOST_ELEMENTS = 4000
 """The most elements of a value that a further step takes, at any binding."""
 MOST_OUTPUTS = 4
 _TRIES = 12
+_DRAWN = 2
 _BATCH, _LENGTH = "batch", "length"
 
 STARTS: Mapping[str, tuple[Dim, ...]] = {
@@ -80,10 +81,17 @@ def _suits(table: str, name: str, start: str, dims: str, dtype: str) -> bool:
     return _placed(draft, TABLES[table].steps[name], [started(draft, start)]) is not None
 
 
-def _placed(draft: Drafting, step: Step, wires: Sequence[Wire]) -> Wire | None:
-    """The result of ``step`` on the last of ``wires`` that suits it; None if none does."""
+def _placed(
+    draft: Drafting, step: Step, wires: Sequence[Wire], random: Random | None = None
+) -> Wire | None:
+    """The result of ``step`` on the last of ``wires`` that suits it; None if none does.
+
+    ``random`` draws its variant; without it, and where no variant that it draws suits, the same few
+    seeds are tried each time.
+    """
     for wire in reversed(wires):
-        for seed in range(_TRIES):
+        drawn = [random.getrandbits(32) for _ in range(_DRAWN)] if random is not None else []
+        for seed in (*drawn, *range(_TRIES)):
             result = step(draft, wire, Random(seed))
             if result is not None:
                 return result
@@ -112,7 +120,7 @@ def _grown(draft: Drafting, table: Table, point: Point, random: Random) -> None:
         if made is not None:
             wires.append(made)
     step = table.steps[str(point[FOCUS])]
-    last = _placed(draft, step, [wire for wire in wires if _is_small(wire)])
+    last = _placed(draft, step, [wire for wire in wires if _is_small(wire)], random)
     assert last is not None
     draft.give(*_returned(draft, last))
 

@@ -36,6 +36,16 @@ def _indexing() -> list[Sequence[Any]]:
     ]
 
 
+def _slicing() -> list[Sequence[Any]]:
+    """Axis, start, end, step: PyTorch's own sample takes everything."""
+    return [
+        (_matrix(4, 5), 1, 0, 5, 2),
+        (_matrix(7), 0, 1, 6, 3),
+        (_matrix(4, 5), -2, -3, 99, 2),
+        (_matrix(4, 5, 3), 1, -4, -1),
+    ]
+
+
 def _writing() -> list[Sequence[Any]]:
     rows = torch.tensor([0, 2, 1])
     columns = torch.tensor([1, 3, 0])
@@ -55,4 +65,4 @@ def _choosing() -> list[Sequence[Any]]:
     ]
 
 
-_MORE = {"__getitem__": _indexing, "index_put": _writing, "where": _choosing}
+_MORE = {"__getitem__": _indexing, "index_put": _writing, "slice": _slicing, "where": _choosing}

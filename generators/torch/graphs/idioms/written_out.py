@@ -202,6 +202,25 @@ def _plus(draft: Drafting, count: int) -> Dim:
     return plus(draft.length, count)
 
 
+def _focus(draft: Drafting, variant: str) -> None:
+    """Every second element apart, and joined: as channels of an image, or as halves."""
+    even, odd = Span(None, None, 2), Span(1, None, 2)
+    if variant == "halves":
+        x = tokens(draft)
+        half = (*x.shape[:-1], WIDTH // 2)
+        parts = [draft.cut(x, Dots(), span, shape=half) for span in (even, odd)]
+        draft.give(draft.call("torch.cat", parts, -1, shape=x.shape))
+        return
+    x = draft.data((draft.batch, 2, 4, 6))
+    small = (draft.batch, 2, 2, 3)
+    parts = [
+        draft.cut(x, Dots(), rows, columns, shape=small)
+        for columns in (even, odd)
+        for rows in (even, odd)
+    ]
+    draft.give(draft.call("torch.cat", parts, 1, shape=(draft.batch, 8, 2, 3)))
+
+
 def _cut_and_joined(draft: Drafting, variant: str) -> None:
     """Slices that are joined in another order."""
     x = tokens(draft)
@@ -256,6 +275,7 @@ IDIOMS = (
     Idiom("last", _last, ("minus-one", "range", "by-size", "by-data")),
     Idiom("expanded", _expanded, ("row", "groups")),
     Idiom("cut-and-joined", _cut_and_joined, ("shifted", "halves")),
+    Idiom("focus", _focus, ("image", "halves")),
     Idiom("einsum", _einsum, ("scores", "dot", "sum", "turned")),
     Idiom("pooled", _pooled, ("float", "max")),
 )

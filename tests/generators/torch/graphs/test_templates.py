@@ -1,5 +1,7 @@
 """Every point of layers, recurrent cells, attention and idioms is a program that PyTorch runs."""
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from relaxcheck.generators.core.case import encode
 from relaxcheck.generators.core.values import arrays, constants
 from relaxcheck.generators.torch.case import TorchCase
 from relaxcheck.generators.torch.exporting import exported
-from relaxcheck.generators.torch.graphs import attention, recurrent
+from relaxcheck.generators.torch.graphs import attention, recurrent, scaled_product
 from relaxcheck.generators.torch.graphs.families import families
 from relaxcheck.generators.torch.graphs.templates import IDIOMS, idioms
 from relaxcheck.generators.torch.module import module_of
@@ -17,12 +19,12 @@ from tests.generators.torch.graphs.running import decoded, outputs_of
 
 PIPELINES = ("build",)
 FAMILIES = {each.name: each for each in families(PIPELINES)}
-TEMPLATES = ("torch-rnn", "torch-attention", "torch-control")
+TEMPLATES = ("torch-rnn", "torch-attention", "torch-sdpa", "torch-control")
 
 VARIANTS = [(name, variant) for name, each in IDIOMS.items() for variant in each.variants]
 
 
-def test_there_are_five_families_whose_cases_are_all_valid() -> None:
+def test_there_are_six_families_whose_cases_are_all_valid() -> None:
     assert set(FAMILIES) == {"torch-graph", "torch-layers", *TEMPLATES}
     assert all(family.invalid == () for family in FAMILIES.values())
 
@@ -58,10 +60,16 @@ def test_variants_differ() -> None:
         assert len(programs) == len(idiom.variants), name
 
 
-@pytest.mark.parametrize("module", [recurrent, attention], ids=["rnn", "attention"])
-def test_every_value_of_every_axis_runs(module: object) -> None:
-    family = FAMILIES["torch-rnn" if module is recurrent else "torch-attention"]
-    own: tuple[Axis, ...] = module.OWN  # type: ignore[attr-defined]
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [
+        ("torch-rnn", recurrent.OWN),
+        ("torch-attention", attention.OWN),
+        ("torch-sdpa", scaled_product.OWN),
+    ],
+)
+def test_every_value_of_every_axis_runs(name: str, own: Sequence[Axis]) -> None:
+    family = FAMILIES[name]
     for first in own[0].values:
         for axis in own[1:]:
             for value in axis.values:

@@ -112,7 +112,7 @@ PLANTS = (
         "a slice takes every element",
         ("slice.Tensor",),
         assumed(step=1),
-        ("slice", "__getitem__"),
+        ("slice", "__getitem__", "control"),
         SHAPE,
     ),
     Misreading(
@@ -165,7 +165,7 @@ PLANTS = (
         "scaled_dot_product_attention hides no later key",
         ("scaled_dot_product_attention.default",),
         ignored("is_causal"),
-        ("nn.functional.scaled_dot_product_attention", "attention"),
+        ("nn.functional.scaled_dot_product_attention", "attention", "sdpa"),
     ),
     Misreading(
         "torch-sort-is-ascending",

@@ -104,7 +104,7 @@ PLANTS = (
         "scaled_dot_product_attention reads no attn_mask",
         ("scaled_dot_product_attention.default",),
         ignored("attn_mask"),
-        ("nn.functional.scaled_dot_product_attention", "attention"),
+        ("nn.functional.scaled_dot_product_attention", "attention", "sdpa"),
     ),
     Misreading(
         "torch-view-writes-are-lost",
