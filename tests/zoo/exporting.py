@@ -29,7 +29,7 @@ CACHE = "RELAXCHECK_ZOO"
 PROGRAM, GRAPH, NOTE = "program.pt2", "model.onnx", "note.json"
 
 _EXPORTERS = ("torch", "onnx", "onnxscript", "transformers", "timm")
-_FORMAT = 1
+_FORMAT = 2
 """Raise it where the files are written otherwise, or modules are made otherwise."""
 _OPSET = 20
 """The version of ONNX's operators that models are written with."""
@@ -175,9 +175,14 @@ def _specialised(model: Model, program: torch.export.ExportedProgram) -> tuple[s
     by_user = [n for n in by_user if n.name in program.graph_signature.user_inputs]
     for node, each in zip(by_user, model.inputs, strict=True):
         for size, extent in zip(node.meta["val"].shape, each.shape, strict=True):
-            if extent in model.varying and not isinstance(size, torch.SymInt):
+            if extent in model.varying and _is_number(size):
                 names.add(str(extent))
     return tuple(sorted(names))
+
+
+def _is_number(size: int | torch.SymInt) -> bool:
+    """True if the export made a size constant, be it as a symbolic integer."""
+    return not isinstance(size, torch.SymInt) or bool(size.node.expr.is_number)
 
 
 def _export_onnx(program: torch.export.ExportedProgram, where: Path, result: Note) -> Note:

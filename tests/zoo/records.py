@@ -50,7 +50,8 @@ Cell = tuple[Trial, str, str]
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """The end of ``trial`` on a release, with the ``fixes`` "on" or "off".
 
-    ``ratio`` is that of ``judging.py``; ``seconds`` are those of a run, the median of several.
+    ``ratio`` is that of ``judging.py``; ``seconds`` are the processor's in a run, the median of
+    several.
     """
 
     trial: Trial

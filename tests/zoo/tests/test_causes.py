@@ -15,17 +15,13 @@ SCRIPTS = [cause for cause in STORED if cause.title]
 CHEAP = ("negative-index", "joined-sizes", "float-of-a-size")
 """Causes whose scripts run in ``make test``: a silent wrong result, and symbolic sizes."""
 
-UNEXPLAINED = (("lstm-classifier", "onnx"), ("timm-ghostnet", "torch"))
-"""Models and importers whose failure nobody has cut down yet."""
-
 
 def test_failing_models_have_a_cause_and_causes_failing_models() -> None:
     newest = supported()[-1]
     cells = expected.verdicts(expected.stored()).values()
     known = {causes.failing(cell.trial) for cell in cells if _fails(cell, newest)}
     explained = {each for cause in STORED for each in cause.models}
-    unexplained = {causes.Failing(*pair) for pair in UNEXPLAINED}
-    assert known - explained == unexplained
+    assert known - explained == set()
     assert explained - known == set()
 
 
