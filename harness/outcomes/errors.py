@@ -54,6 +54,12 @@ _LONGEST, _ENOUGH = 300, 40
 _OPERATOR = re.compile(r"ir\.Op\((?:[^()]|\([^()]*\))*\)")
 """An operator as TVM prints it, with all its fields."""
 
+_PRINTED_OPERATOR = re.compile(
+    r'ir\.Op\([^()]*(?:\([^()]*\)[^()]*)?name="([\w.]+)"'
+    r"(?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+)
+"""The same with its name, and with its arguments, which hold brackets of their own."""
+
 NOT_DEFINED = ("undefined", "not defined")
 """Words of an error about a name that nothing defines."""
 
@@ -74,6 +80,11 @@ def pattern(terms: Iterable[str]) -> str:
     """
     each = (r"[\W_]*".join(re.findall("[0-9A-Za-z]+", term)) for term in terms)
     return rf"(?<![0-9A-Za-z])(?:{'|'.join(each)})(?![0-9A-Za-z])"
+
+
+def legible(message: str) -> str:
+    """``message`` with the names of operators in place of all their fields."""
+    return _PRINTED_OPERATOR.sub(r"\1", message)
 
 
 def corrupts_heap(message: str) -> bool:

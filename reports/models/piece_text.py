@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from relaxcheck.harness.models.report import Cure, Failing, Piece, Report, Trap
+from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.wording import plural
 from relaxcheck.reports.models.files import CASE, ISSUE, SCRIPT, files
 from relaxcheck.reports.onnx.model_text import model_lines
@@ -16,7 +17,7 @@ def explanation(report: Report, folder: str = "") -> Iterator[str]:
     yield from _traps(report.traps)
     yield from _failing(report.failing)
     if report.piece is not None:
-        yield from _piece(report.piece)
+        yield from _piece(report, report.piece)
         yield from _cure(report, report.piece)
         yield from _next(report, report.piece, folder)
 
@@ -48,7 +49,7 @@ def _do(rows: list[Failing]) -> str:
     return "does" if len(rows) == 1 else "do"
 
 
-def _piece(piece: Piece) -> Iterator[str]:
+def _piece(report: Report, piece: Piece) -> Iterator[str]:
     size = plural(len(piece.nodes), "node")
     tries = f", found in {plural(piece.tries, 'try', 'tries')}" if piece.tries else ""
     least = "" if piece.minimal else "; the search ended early"
@@ -68,7 +69,9 @@ def _piece(piece: Piece) -> Iterator[str]:
     what = (
         "" if alone or not piece.module else " (as a Relax module; its nodes alone do not fail so)"
     )
-    yield f"  {piece.fault.verdict}{what}: {piece.fault.message}"
+    # What an importer says that it lacks is no crash.
+    verdict = Verdict.UNSUPPORTED if report.lacking else piece.fault.verdict
+    yield f"  {verdict}{what}: {piece.fault.message}"
 
 
 def _cure(report: Report, piece: Piece) -> Iterator[str]:
@@ -92,6 +95,8 @@ def _next(report: Report, piece: Piece, folder: str) -> Iterator[str]:
     steps = []
     if isinstance(report.cure, Cure) and report.cure.fixes:
         steps.append("from relaxcheck import fixes; fixes.install() before the import of the model")
+    elif report.cure is not None:
+        steps.append("give --tvm all to see whether another installed release is right")
     names = files(report)
     if folder and SCRIPT in names:
         issue = f", and {folder}/{ISSUE} is the issue to paste" if ISSUE in names else ""
@@ -101,7 +106,7 @@ def _next(report: Report, piece: Piece, folder: str) -> Iterator[str]:
         steps.append(f"give --out DIR for a script that shows it{issue}")
     if folder and piece.case is not None:
         case = f"{folder}/{CASE}"
-        steps.append(f"relaxcheck reduce {case}, replay and export apply to it as well")
+        steps.append(f"relaxcheck reduce {case} makes it smaller; replay and export take it, too")
     if steps:
         yield "What to do:"
         yield from (f"  {each}" for each in steps)

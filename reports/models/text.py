@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from relaxcheck.harness.models.judging import MODEL_LIMIT, STEP_LIMIT
 from relaxcheck.harness.models.report import Blame, Node, Ratio, Report, Trial, Verdict
+from relaxcheck.harness.outcomes.errors import legible
 from relaxcheck.reports.models.piece_text import explanation
 
 _SHOWN = 10
@@ -35,6 +36,10 @@ _BLAMES = {
 
 def lines(report: Report, folder: str = "") -> Iterator[str]:
     """The lines of ``report``, the verdict first; the files of its piece lie in ``folder``."""
+    yield from map(legible, _lines(report, folder))
+
+
+def _lines(report: Report, folder: str) -> Iterator[str]:
     yield f"{heading(report)}: {report.verdict}"
     framework = report.framework or "its framework"
     yield _SENTENCES[report.verdict].format(framework=framework)

@@ -11,6 +11,7 @@ from relaxcheck.harness.outcomes.errors import (
     error_text,
     fold,
     headline,
+    legible,
     names,
     normalise,
     own_words,
@@ -199,3 +200,14 @@ def test_whole_messages_that_differ_in_their_last_word_are_two() -> None:
     assert not same_elsewhere(fold(f"{long} alpha"), fold(f"{long} beta"))
     # Of one that was cut, nobody knows the end.
     assert same_elsewhere(normalise(f"{long} alpha"), fold(f"{long} beta"))
+
+
+def test_an_operator_is_its_name_in_place_of_all_its_fields() -> None:
+    printed = (
+        'TypeError: ir.Op(span=None, ty=ir.Type(span=None), name="relax.log", description="", '
+        'arguments=(ir.ArgumentInfo(name="x", type_info="Tensor", description="The input."),), '
+        "support_level=10) requires the input tensor to have float dtype (T.int64 here)"
+    )
+    wanted = "TypeError: relax.log requires the input tensor to have float dtype (T.int64 here)"
+    assert legible(printed) == wanted
+    assert legible("relax.log(x) of (2, 3)") == "relax.log(x) of (2, 3)"

@@ -4,16 +4,20 @@ from typing import Any
 
 import pytest
 
+from relaxcheck.harness.models.fault import Fault
 from relaxcheck.harness.models.report import (
     Blame,
+    Cure,
     Lacking,
     Node,
+    Piece,
     Place,
     Ratio,
     Report,
     Trial,
     Verdict,
 )
+from relaxcheck.harness.outcomes.outcome import Verdict as Outcome
 from relaxcheck.reports.models.text import lines, table
 
 OFF = Ratio("output 0", 4e5, error=0.1, own=2.5e-7, scale=1.0)
@@ -53,6 +57,33 @@ def test_wrong_nodes_have_figures_and_somebody_to_blame() -> None:
     assert "off by 0.1, 4e+05 times the framework's own error, of at most 10 allowed" in shown
     assert "to blame: the importer; an index is out of bounds" in shown
     assert "in Relax: lv = R.take(x)" in shown
+
+
+def test_a_node_that_is_wrong_before_the_import_fails_comes_first() -> None:
+    differs = Ratio("range", None, difference="int64 (4) instead of float32 (4,)")
+    node = Node("range", "aten.arange", "", "", differs, Blame.IMPORTER, "it is so", "dtype")
+    place = Place("log", "aten.log", ("int64 (4)",))
+    shown = text(Verdict.IMPORT, message="no", wrong=(node,), place=place)
+    assert "1 node is wrong as soon as it is imported" in shown
+    assert shown.index("range: aten.arange") < shown.index("It fails at the node log (aten.log).")
+    (row,) = table([report(Verdict.IMPORT, wrong=(node,), place=place)])
+    assert row.endswith("range (aten.arange)")
+
+
+def test_nodes_that_could_not_be_judged_are_counted() -> None:
+    node = Node("cast", "Cast", "", "", OFF, Blame.IMPORTER, "it is so", "dtype")
+    shown = text(Verdict.WRONG, nodes=9, wrong=(node, node), behind=3)
+    assert "another shape or dtype first, the worst first:" in shown
+    assert "3 nodes behind could not be judged: check the model again once this is mended." in shown
+
+
+def test_an_operator_that_the_importer_lacks_is_no_crash() -> None:
+    fault = Fault(Outcome.OPAQUE_CRASH, "import", "OpNotImplemented: Celu", "")
+    piece = Piece(("celu",), ("Celu",), fault, "")
+    lacking = (Lacking("Celu", 1, ("celu",)),)
+    shown = text(Verdict.IMPORT, lacking=lacking, piece=piece, cure=Cure())
+    assert "  unsupported: OpNotImplemented: Celu" in shown
+    assert "  give --tvm all to see whether another installed release is right" in shown
 
 
 def test_each_run_has_its_sizes_and_its_worst_output() -> None:
