@@ -6,38 +6,43 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-_Place = tuple[ModuleType, str]
-
 
 @dataclass(slots=True)
 class BoundNames:
-    """An index of the functions that the modules of TVM bind, each module read once.
+    """An index of the objects that the modules of TVM bind, each module read once.
 
-    There are tens of thousands of names, and hundreds of functions to look up.
+    There are tens of thousands of names, and hundreds of functions to look up: an entry for each
+    name would cost more than to look through the few modules that bind a function.
     """
 
     _read: set[str] = field(default_factory=set)
-    _places: dict[int, list[_Place]] = field(default_factory=dict)
+    _seen: tuple[int, str] = (0, "")
+    """The number of modules at the last reading, and the name of the newest."""
+    _modules: list[tuple[ModuleType, set[int]]] = field(default_factory=list)
+    """Each module of TVM with the ids of all that its names are bound to."""
 
-    def rebind(self, old: Callable[..., Any], new: Callable[..., Any]) -> Iterator[_Place]:
+    def rebind(
+        self, old: Callable[..., Any], new: Callable[..., Any]
+    ) -> Iterator[tuple[ModuleType, str]]:
         """Bind each name of ``old`` to ``new``; yields module and name just before."""
         self._read_new_modules()
-        # A name may have been bound to something else, and its function's id be that of another.
-        places = [
-            (module, name)
-            for module, name in self._places.pop(id(old), [])
-            if vars(module).get(name) is old
-        ]
-        for module, name in places:
-            yield module, name
-            setattr(module, name, new)
-        self._places.setdefault(id(new), []).extend(places)
+        for module, bound in self._modules:
+            if id(old) not in bound:
+                continue
+            # A name may have been bound to something else, and its object's id be that of another.
+            for name in [name for name, value in vars(module).items() if value is old]:
+                yield module, name
+                setattr(module, name, new)
+                bound.add(id(new))
 
     def _read_new_modules(self) -> None:
+        # A new module is the last of them: to compare all names costs more than the rest of a fix.
+        seen = len(sys.modules), next(reversed(sys.modules))
+        if seen == self._seen:
+            return
+        self._seen = seen
         for name in sys.modules.keys() - self._read:
             self._read.add(name)
             module = sys.modules.get(name)
             if module is not None and name.partition(".")[0] == "tvm":
-                for bound, value in list(vars(module).items()):
-                    if callable(value):
-                        self._places.setdefault(id(value), []).append((module, bound))
+                self._modules.append((module, set(map(id, list(vars(module).values())))))
