@@ -175,8 +175,8 @@ def _convolution(distance: PrimExpr, step: int, dtype: str) -> PrimExpr:
     return value
 
 
-_LONG = 50_000
-"""Characters of a kernel's text that LLVM is seconds over."""
+_LONG = 25_000
+"""Characters of a bilinear kernel's text between those with coordinates written once, and often."""
 
 _PLACE = np.array([[[[3]], [[0]]]], "float32")
 """A place beyond the right edge, in the middle of the rows."""
@@ -204,8 +204,11 @@ _TWO = np.full((1, 1, 1, 1), 2.0)
 
 
 def writes_coordinates_once() -> bool:
-    """True if the kernel of a reflected bicubic sample is short."""
-    lowered = probes.lowered(_reflected(4, method="bicubic"))
+    """True if the kernel of a reflected bilinear sample is short.
+
+    A bicubic one grows in the same way, and TVM takes seconds to write it.
+    """
+    lowered = probes.lowered(_reflected(4, method="bilinear"))
     return lowered is not None and len(lowered[0].script()) < _LONG
 
 
