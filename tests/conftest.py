@@ -2,12 +2,13 @@
 
 import gc
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.import_graph import imports_tvm
-from tests.prepared import starting
+from tests.prepared import needs, starting
 from tests.without_tvm import sitecustomize
 
 _WORKERS = ("pool", "conformance")
@@ -43,6 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, folders))
         sitecustomize.refuse()
     elif not config.getoption("--real-processes"):
+        config.add_cleanup(needs.begin())
         config.add_cleanup(starting.install().close)
 
 
@@ -63,5 +65,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop() -> None:
+    shared = needs.note(os.environ)
+    if shared is not None and "relaxcheck.fixes" in sys.modules:
+        needs.share(shared)
     gc.freeze()
     gc.enable()

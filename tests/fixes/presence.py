@@ -3,6 +3,7 @@
 from functools import cache
 
 from relaxcheck import fixes
+from relaxcheck.fixes.framework import installation
 from relaxcheck.fixes.framework.fix import FaultPart, Fix
 
 
@@ -26,4 +27,5 @@ def present(fix: Fix, part: FaultPart) -> bool:
 
 def needed(fix: Fix) -> bool:
     """True if the running TVM needs ``fix``."""
-    return any(present(fix, part) for part in fix.parts)
+    assert not fixes.installed()
+    return installation.needed_of((fix,)) == (fix,)

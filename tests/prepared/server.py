@@ -26,12 +26,18 @@ import msgspec
 
 from relaxcheck import cli
 from relaxcheck.harness import kinds
-from tests.prepared import starting
+from tests.prepared import needs, starting
 from tests.prepared.request import LARGEST, MOST_DESCRIPTORS, Request
 from tests.torch_exports import hasten
 
 _SPARE = 512
 """A number above those of all file descriptors that a process has open."""
+_SHARING = (
+    starting.COMMAND_LINE,
+    "relaxcheck.harness.models.child",
+    "relaxcheck.harness.workers.zygote",
+)
+"""Modules that put the fixes on, in the TVM that they import."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Sent to whole groups of processes. Whoever asked decides what ends."""
 
@@ -120,6 +126,7 @@ def _run(request: Request, descriptors: Sequence[int]) -> None:
         os.setsid()
     if request.group >= 0:
         os.setpgid(0, request.group)
+    shared = needs.note(os.environ)
     os.environ.clear()
     os.environ.update(request.environment)
     os.chdir(request.folder)
@@ -127,6 +134,8 @@ def _run(request: Request, descriptors: Sequence[int]) -> None:
     first = os.path.dirname(request.script) if request.script else request.folder
     sys.path[:] = [first, *request.search, *sys.path[1:]]
     sys.argv[:] = [request.script, *request.arguments]
+    if request.module in _SHARING and shared is not None:
+        needs.share(shared)
     code = _code(request)
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()

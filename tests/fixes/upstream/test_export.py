@@ -14,6 +14,7 @@ import pytest
 
 from relaxcheck import fixes
 from relaxcheck.fixes import upstream as patches
+from relaxcheck.fixes.framework import installation
 from relaxcheck.fixes.upstream.writing import INSTALLED, change, licence
 from relaxcheck.generators.core.case import Mismatch
 from relaxcheck.generators.core.program import Case
@@ -30,7 +31,7 @@ _BY_PASSES = {name for name, parts in cures().items() if _PASSES & {fix for fix,
 _BY_PASSES.add("folded-shape-of-broadcast")
 # A pass refuses these two, and names the symbol that nothing defines; TVM has no words for it.
 _BY_PASSES |= {"derived-input-windows-alone", "derived-quotient"}
-NAMES = [fix.name for fix in fixes.ALL if fix.needed() and not fix.passes]
+NAMES = [fix.name for fix in fixes.ALL if not fix.passes]
 
 
 def copied(to: Path) -> Path:
@@ -73,9 +74,17 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def patched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def needed() -> list[str]:
+    """The names of the fixes that this TVM needs and patches can make."""
+    fixes.uninstall()
+    names = {fix.name for fix in installation.needed_of(fixes.ALL)}
+    return [name for name in NAMES if name in names]
+
+
+@pytest.fixture(scope="module")
+def patched(tmp_path_factory: pytest.TempPathFactory, needed: list[str]) -> Path:
     checkout = copied(tmp_path_factory.mktemp("patched"))
-    apply(patches.unified_diff(NAMES, upstream(NAMES)), checkout)
+    apply(patches.unified_diff(needed, upstream(needed)), checkout)
     return checkout
 
 
@@ -86,7 +95,9 @@ def test_every_fix_has_a_recipe_and_a_test() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_patch_goes_on_alone(plain: Path, name: str) -> None:
+def test_a_patch_goes_on_alone(plain: Path, needed: list[str], name: str) -> None:
+    if name not in needed:
+        pytest.skip("this TVM does not need it")
     patch = patches.unified_diff([name], upstream([name]))
     apply(patch, plain, "--check")
     added = [line[1:] for line in patch.splitlines() if re.match(r"\+(?!\+\+ )", line)]
@@ -95,8 +106,8 @@ def test_a_patch_goes_on_alone(plain: Path, name: str) -> None:
 
 
 @pytest.mark.slow
-def test_new_files_have_the_licence_and_nothing_unused() -> None:
-    result = change(tuple(NAMES))
+def test_new_files_have_the_licence_and_nothing_unused(needed: list[str]) -> None:
+    result = change(tuple(needed))
     for file in set(result.files) - set(result.originals):
         text = result.files[file].text
         assert text.startswith(licence())
@@ -141,10 +152,12 @@ def test_the_corpus_passes_on_the_patched_copy_without_the_fixes(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_patch_alone_makes_its_test_pass(
-    tmp_path: Path, plain: Path, name: str, request: pytest.FixtureRequest
+    tmp_path: Path, plain: Path, needed: list[str], name: str, request: pytest.FixtureRequest
 ) -> None:
     if not request.config.getoption("--repros-full"):
         pytest.skip("imports TVM twice for each fix; --repros-full")
+    if name not in needed:
+        pytest.skip("this TVM does not need it")
     checkout = copied(tmp_path / "tvm")
     apply(patches.unified_diff([name], upstream([name])), checkout)
     test = (checkout / "tests" / f"test_{name}.py").read_text()
