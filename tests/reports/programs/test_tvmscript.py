@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import pytest
 import tvm
 from msgspec.structs import replace
@@ -5,24 +7,20 @@ from tvm import relax
 from tvm.script import relax as R
 from tvm.script import tirx as T
 
-from relaxcheck.fixes.framework.asking import ask_child
 from relaxcheck.generators.calls import form
 from relaxcheck.generators.core.axes import cases
 from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
 from relaxcheck.generators.core.sampling import draw
 from relaxcheck.generators.emission.programs import emit
 from relaxcheck.generators.families import families
+from relaxcheck.generators.operators.family import OperatorFamily
 from relaxcheck.harness.known.corpus import Entry, entries
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.reports.programs.tvmscript import conditions, tvmscript
+from tests.fixes.framework.lots import answers
 
-DRAWN = [
-    case
-    for family in families(("build",))
-    # The text of a call has no body of a function.
-    if family.record.form in ("call", "cast")
-    for case in draw(cases(family), 3, 4)
-]
+# The text of a call has no body of a function.
+FAMILIES = [family for family in families(("build",)) if family.record.form in ("call", "cast")]
 
 
 def readable(entry: Entry) -> bool:
@@ -44,13 +42,35 @@ def readable(entry: Entry) -> bool:
     return set(program.symbols) <= bare | cast and not died and not calls
 
 
-EMITTED = [entry.case for entry in entries() if readable(entry)]
+LOT = 8
+"""Entries of the corpus that one process is asked about."""
+
+READABLE = [entry for entry in entries() if readable(entry)]
+LOTS = [READABLE[at : at + LOT] for at in range(0, len(READABLE), LOT)]
 
 
-@pytest.mark.parametrize("case", [*DRAWN, *EMITTED], ids=lambda case: case.identifier)
-def test_tvm_reads_the_text_as_the_program_that_it_is_given(case: Case) -> None:
-    if ask_child(lambda: emit(case) is not None)[1]:
-        pytest.skip("TVM dies of the program itself")
+def alive(drawn: Sequence[Case]) -> list[Case]:
+    """Those that TVM does not die of."""
+    dead = answers([lambda case=case: emit(case) is None for case in drawn])
+    return [case for case, dies in zip(drawn, dead, strict=True) if not dies]
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_tvm_reads_the_text_as_the_program_that_it_is_given(family: OperatorFamily) -> None:
+    read = alive(draw(cases(family), 3, 4))
+    if not read:
+        pytest.skip("TVM dies of the programs themselves")
+    for case in read:
+        assert_is_read(case)
+
+
+@pytest.mark.parametrize("lot", LOTS, ids=lambda lot: lot[0].name)
+def test_tvm_reads_the_text_of_the_corpus(lot: Sequence[Entry]) -> None:
+    for case in alive([entry.case for entry in lot if isinstance(entry.case, Case)]):
+        assert_is_read(case)
+
+
+def assert_is_read(case: Case) -> None:
     # In the text constants are parameters, where they are declared.
     run_time = tuple(replace(tensor, constant=False) for tensor in case.program.inputs)
     emitted = emit(replace(case, program=replace(case.program, inputs=run_time)))
