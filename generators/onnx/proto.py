@@ -69,6 +69,19 @@ def ir_version(opset: int) -> int:
     return version
 
 
+def listed_inputs(model: Model) -> tuple[Tensor, ...]:
+    """The tensors that the graph of ``model`` lists as its inputs.
+
+    Before IR version 4 initializers are inputs as well: defaults that a caller may replace.
+    """
+    alone = _ir_version_of(model) >= _INITIALIZERS_ALONE
+    return model.inputs if alone else tuple(t for t in model.tensors if t.held != NODE)
+
+
+def _ir_version_of(model: Model) -> int:
+    return max(ir_version(model.opset), 8 if model.functions else 0)
+
+
 def model_proto(model: Model, constants: Mapping[str, Array]) -> onnx.ModelProto:
     """``model`` with the values of its ``constants``, by name.
 
@@ -79,16 +92,13 @@ def model_proto(model: Model, constants: Mapping[str, Array]) -> onnx.ModelProto
     domains = dict.fromkeys(node.domain for node in nodes_of(model) if node.domain)
     imports = [helper.make_opsetid("", model.opset)]
     imports += [helper.make_opsetid(domain, 1) for domain in domains]
-    version = max(ir_version(model.opset), 8 if functions else 0)
-    # Before that version, initializers are inputs as well: defaults that a caller may replace.
-    inputs = model.tensors if version < _INITIALIZERS_ALONE else model.inputs
     graph = helper.make_graph(
         [
             *(_constant(t, constants[t.name]) for t in model.tensors if t.held == NODE),
             *(node_proto(node, model.opset) for node in model.nodes),
         ],
         "graph",
-        [_described(tensor) for tensor in inputs if tensor.held != NODE],
+        [_described(tensor) for tensor in listed_inputs(model)],
         [_untyped(name) for name in model.outputs],
         [
             tensor_proto(constants[tensor.name], tensor.dtype, tensor.name)
@@ -100,7 +110,7 @@ def model_proto(model: Model, constants: Mapping[str, Array]) -> onnx.ModelProto
         graph,
         opset_imports=imports,
         functions=functions,
-        ir_version=version,
+        ir_version=_ir_version_of(model),
     )
     _type_outputs(proto)
     return proto

@@ -14,7 +14,7 @@ import tvm
 from tvm import relax
 
 from relaxcheck import fixes
-from relaxcheck.generators.core.values import Array
+from relaxcheck.generators.core.values import Array, numpy_dtype
 from relaxcheck.generators.targets import LLVM, TARGETS, Target
 from relaxcheck.harness.compiling.direct import NotDirect, called
 from relaxcheck.harness.compiling.kernels import RefusedKernel, check, threads
@@ -335,8 +335,11 @@ def run_on_filled_stack(
 
 def _array(output: Any) -> Array:
     """``output`` as an array; a scalar is an int64, whatever its type in the module."""
-    array: Array = np.array(output, np.int64) if isinstance(output, int) else output.numpy()
-    return array
+    if isinstance(output, int):
+        return np.array(output, np.int64)
+    array: Array = output.numpy()
+    # TVM hands out a tensor of int4 as an array of int8.
+    return array.astype(numpy_dtype("int4")) if str(output.dtype) == "int4" else array
 
 
 def _argument(argument: Argument, fresh: int) -> Any:

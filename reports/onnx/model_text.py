@@ -21,7 +21,7 @@ from relaxcheck.generators.onnx.model import (
     TensorValue,
     TypeValue,
 )
-from relaxcheck.generators.onnx.proto import code_name
+from relaxcheck.generators.onnx.proto import code_name, listed_inputs
 
 _LONGEST = 96
 
@@ -160,7 +160,7 @@ def tensor_sources(case: OnnxCase, constants: Mapping[str, Array]) -> dict[str, 
     ]
     return {
         "nodes": [*nodes, *map(node_source, model.nodes)],
-        "inputs": [info_source(tensor) for tensor in model.inputs],
+        "inputs": [info_source(tensor) for tensor in listed_inputs(model)],
         "initializers": [
             f"numpy_helper.from_array({array_source(constants[t.name])}, {t.name!r})"
             for t in model.tensors

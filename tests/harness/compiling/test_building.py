@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 import tvm
@@ -38,3 +39,8 @@ def test_a_write_beside_an_argument_is_an_error_of_the_run() -> None:
         run(spoil, [np.array([1, 2, 3], np.uint8)])
     assert caught.value.stage == "run"
     assert isinstance(caught.value.cause, OutOfBounds)
+
+
+def test_a_tensor_of_int4_has_its_own_dtype() -> None:
+    (result,) = run(lambda: tvm.runtime.empty((4,), "int4"), [])
+    assert result.dtype == ml_dtypes.int4

@@ -4,7 +4,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.generators.onnx.model import (
+    INITIALIZER,
     Graph,
     Model,
     Node,
@@ -14,7 +16,7 @@ from relaxcheck.generators.onnx.model import (
     TypeValue,
 )
 from relaxcheck.generators.onnx.proto import model_proto
-from relaxcheck.reports.onnx.model_text import node_line, node_source
+from relaxcheck.reports.onnx.model_text import info_source, node_line, node_source, tensor_sources
 
 
 def _rebuilt(node: Node) -> onnx.NodeProto:
@@ -66,3 +68,13 @@ def test_infinities_and_nan_are_numbers_of_the_script() -> None:
     value = TensorValue("float32", (3,), (1.5, "-inf", "nan"))
     tensor = _rebuilt(Node("Constant", (), ("y",), {"value": value})).attribute[0].t
     assert list(map(str, onnx.numpy_helper.to_array(tensor))) == ["1.5", "-inf", "nan"]
+
+
+def test_initializers_are_inputs_of_old_models_as_in_the_model_itself() -> None:
+    tensors = (Tensor("x", (2,), "float32"), Tensor("w", (2,), "float32", held=INITIALIZER))
+    values = {"w": np.ones(2, np.float32)}
+    for opset, listed in ((8, ["x", "w"]), (9, ["x"])):
+        model = Model(opset, tensors, (Node("Add", ("x", "w"), ("y",)),), ("y",))
+        sources = tensor_sources(OnnxCase("onnx-Add", model), values)
+        assert [each.name for each in model_proto(model, values).graph.input] == listed
+        assert sources["inputs"] == [info_source(model.tensor(name)) for name in listed]
