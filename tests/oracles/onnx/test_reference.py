@@ -158,6 +158,12 @@ def test_values_by_hand(
             (np.ones((1, 1, 2, 2), _F32), np.array([[0, 0, 1, 1]], _F32), np.array([0])),
             {"mode": "max"},
         ),
+        (
+            "MaxRoiPool",
+            22,
+            (np.ones((1, 1, 2, 2), _F32), np.array([[0, 0.5, 0, 1, 1]], _F32)),
+            {"pooled_shape": (1, 1)},
+        ),
     ],
 )
 def test_what_is_not_defined_is_unconstrained(

@@ -14,6 +14,7 @@ from relaxcheck.oracles.reference.averages import ONE
 from relaxcheck.oracles.reference.bounds import unconstrain
 from relaxcheck.oracles.reference.estimate import FORMATS, Estimate
 
+_HALF = 0.5
 _LAYOUTS = {2: "NCHW", 3: "NCDHW"}
 _METHODS = {"linear": "bilinear", "cubic": "bicubic"}
 
@@ -73,14 +74,18 @@ def _roi_align(call: Call) -> Estimate:
 
 @operator("MaxRoiPool")
 def _max_roi_pool(call: Call) -> Estimate:
-    return relax(
+    """ONNX does not say to which integer a coordinate between two rounds."""
+    rois, scale = call[1], call.attribute("spatial_scale")
+    result = relax(
         "vision.roi_pool",
         call[0],
-        call[1],
+        rois,
         pooled_size=tuple(call.attribute("pooled_shape")),
-        spatial_scale=call.attribute("spatial_scale"),
+        spatial_scale=scale,
         layout="NCHW",
     )
+    halves = (rois.value[:, 1:] * scale % 1 == _HALF).any(1)
+    return unconstrain(result, np.broadcast_to(halves[:, None, None, None], result.value.shape))
 
 
 @operator("Col2Im")
