@@ -149,12 +149,14 @@ def _fill(
         case Steps(parts=parts, reach=reach):
             places = _drawn(_words(case, tensor, run, prod(shape)), 2 * reach + 1) - reach
             return (places / parts).astype(dtype).reshape(shape)
-        case Distinct(limit=limit, along=along):
+        case Distinct(limit=limit, along=along, negative=counted_back):
             size = evaluate(limit, binding)
             full = (*shape[:along], size, *shape[along + 1 :])
             words = _words(case, tensor, run, prod(full)).reshape(full)
             order = np.argsort(words, axis=along, kind="stable")
             places = np.take(order, range(shape[along]), axis=along)
+            if not counted_back:
+                return places.astype(dtype)
             negative = np.take(words, range(shape[along]), axis=along) % np.uint64(2) == 1
             return np.where(negative, places - size, places).astype(dtype)
         case Below(limit=limit):

@@ -41,13 +41,14 @@ class Within(Below, frozen=True, tag="within"):
     """Integers from ``-limit`` to ``limit - 1``: places on an axis, the negative from its end."""
 
 
-class Distinct(Within, frozen=True, tag="distinct"):
+class Distinct(Within, frozen=True, tag="distinct", omit_defaults=True):
     """Places as of ``Within``, no two on a line along the dimension ``along`` the same.
 
-    Such a line is no longer than ``limit``.
+    Such a line is no longer than ``limit``. Unless ``negative``, places are as of ``Below``.
     """
 
     along: int
+    negative: bool = True
 
 
 class Regions(Below, frozen=True, tag="regions"):

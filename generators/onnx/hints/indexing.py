@@ -72,7 +72,13 @@ def _scatter_elements(sketch: Sketch) -> None:
     reduction = sketch.point.get(_REDUCTION)
     # Of two updates to one element either may stay, unless both are combined.
     combined = reduction not in (None, "none")
-    fill = indices(sketch, shape[along], dtype) if combined else Distinct(shape[along], along)
+    # Before opset 11, Scatter does not say that indices count from the end, too.
+    negative = sketch.schema.since >= COUNTED
+    fill = (
+        indices(sketch, shape[along], dtype)
+        if combined
+        else Distinct(shape[along], along, negative=negative)
+    )
     chosen = sketch.parameter(_PLACES, own, dtype, fill)
     updates = sketch.data("updates", own)
     sketch.node(
