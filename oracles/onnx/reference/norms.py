@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from relaxcheck.generators.core.values import Array
+from relaxcheck.oracles.answer import Unsupported
 from relaxcheck.oracles.onnx.reference.values import is_float, limits
 from relaxcheck.oracles.reference.bounds import computed, gamma, unconstrain
 from relaxcheck.oracles.reference.estimate import FORMATS, Estimate, ordinary, unknown
@@ -48,7 +49,7 @@ def extreme_over(x: Estimate, axes: tuple[int, ...], keep: bool, *, largest: boo
         least, most = limits(x.dtype)
         start = least if largest else most
         if x.dtype == "uint64" and not largest and 0 in (x.value.shape[axis] for axis in axes):
-            raise ValueError("the largest uint64, of no elements")
+            raise Unsupported("reference: the largest uint64, of no elements")
         value = _reduced(x.value, axes, keep, largest, start)
         result = Estimate(value, np.zeros(value.shape), x.dtype)
         return unconstrain(result, np.asarray(unknown(x).any(axes, keepdims=keep)))

@@ -86,7 +86,7 @@ def _per(call: Call, name: str, count: int) -> tuple[int, ...]:
 def _scan(call: Call) -> tuple[Value, ...]:
     """As Loop, over the elements along an axis of the last operands."""
     if call.since < 9:
-        raise ValueError("over batches, in opset 8")
+        raise Unsupported("reference: Scan over batches, in opset 8")
     body, count = _graph(call, "body"), call.attribute("num_scan_inputs")
     split = len(call.operands) - count
     carried: list[Value] = [call[at] for at in range(split)]
