@@ -12,7 +12,7 @@ import msgspec
 from relaxcheck.generators.core.axes import Axis, Family, is_size, non_default, point_of
 from relaxcheck.generators.core.case import Valid, Value, encode
 from relaxcheck.generators.core.program import Case
-from relaxcheck.generators.families import every, family
+from relaxcheck.generators.families import every
 from relaxcheck.generators.gradients.family import PREFIX
 from relaxcheck.harness.campaign.campaign import Campaign, Plan
 from relaxcheck.harness.campaign.declared import with_declared
@@ -26,7 +26,7 @@ from relaxcheck.harness.outcomes.differential import each_version
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.workers.jobs import Job, Limits
 from relaxcheck.harness.workers.pool import Pool
-from tests.measure.quality.planted.place import place
+from tests.measure.quality.planted.place import families_beside, place
 from tests.measure.quality.planted.plant import Plant
 
 MOST_CASES = 2000
@@ -246,8 +246,8 @@ def axes_off(case: Case, blame: Collection[str] = ()) -> int | None:
     """
     if not isinstance(case.expect, Valid):
         return None
-    made = family(case.family, tuple(PIPELINES))
     try:
+        (made,) = (each for each in families_beside(case.family) if each.name == case.family)
         point = point_of(made, case)
     except ValueError:
         return None

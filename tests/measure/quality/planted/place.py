@@ -7,9 +7,11 @@ of other families that contain the operator may fail before it: the place is the
 bug is found. ONNX models and PyTorch programs are drawn in campaigns of their own.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import count as numbers
 
+from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.families import every
 from relaxcheck.generators.onnx.families import families as models
 from relaxcheck.generators.onnx.running import PREFIX as ONNX
@@ -19,10 +21,16 @@ from relaxcheck.harness.campaign.drawing import WHOLE, order_of
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 
 
+def families_beside(name: str) -> Sequence[Family]:
+    """The families of the campaign that draws cases of the family ``name``."""
+    kind = name.partition("-")[0]
+    return _OF_KIND.get(kind, every)(tuple(PIPELINES))
+
+
 @lru_cache(maxsize=8)
 def _rounds(kind: str, seed: int) -> tuple[dict[str, list[int]], int]:
     """Of each family the places of its cases in a round, from 0; and the cases of a round."""
-    families = _OF_KIND.get(kind, every)(tuple(PIPELINES))
+    families = families_beside(kind)
     places: dict[str, list[int]] = {family.name: [] for family in families}
     order = order_of(families, WHOLE.key(seed))
     for place, at in enumerate(order):

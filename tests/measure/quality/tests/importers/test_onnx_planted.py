@@ -12,7 +12,7 @@ from tests.measure.quality.planted import everywhere
 from tests.measure.quality.planted.bugs.onnx import changes
 from tests.measure.quality.planted.bugs.onnx.catalogue import PLANTS, named
 from tests.measure.quality.planted.conversion import Change, Misconversion
-from tests.measure.quality.planted.hunt import Hunted, hunt
+from tests.measure.quality.planted.hunt import Hunted, axes_off, hunt
 from tests.measure.quality.planted.place import cases_of, place
 from tests.measure.quality.planted.plant import PlantError
 
@@ -100,6 +100,13 @@ def test_one_is_found() -> None:
     assert found.verdict is Verdict.WRONG_VALUE
     assert found.everywhere is not None
     assert found.everywhere < hunts.MOST
+
+
+def test_a_finding_about_a_model_has_axes_off_their_defaults() -> None:
+    family = hunts.family_of(named("onnx-reshape-copies-zeros"))
+    plain = {axis.name: axis.default for axis in family.axes}
+    assert axes_off(family.build(plain, 0)) == 0
+    assert axes_off(family.build({**plain, "allowzero": 1, "form": "empty"}, 0)) == 2
 
 
 @pytest.mark.parametrize(
