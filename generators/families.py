@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from relaxcheck.generators.core.axes import Family, UnknownFamily
-from relaxcheck.generators.core.program import Program
 from relaxcheck.generators.gradients import family as gradients
 from relaxcheck.generators.graphs import family as dynamic
 from relaxcheck.generators.graphs.whole import family as whole
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.family import OperatorFamily
+from relaxcheck.generators.passes import family as passes
 
 
 def families(pipelines: Sequence[str]) -> tuple[OperatorFamily, ...]:
@@ -36,6 +36,7 @@ def every(pipelines: Sequence[str]) -> tuple[Family, ...]:
         dynamic.family(served),
         whole.family(meant),
         *gradients.families(pipelines),
+        *passes.families(pipelines),
     )
 
 
@@ -49,13 +50,3 @@ def family(name: str, pipelines: Sequence[str]) -> Family:
     if name not in known:
         raise UnknownFamily(name, known)
     return known[name]
-
-
-def desired_layouts(program: Program) -> dict[str, list[str]]:
-    """For ConvertLayout: the layouts wanted of each operator of ``program`` that has layouts."""
-    used = {node.operator for node in program.nodes}
-    return {
-        f"relax.{name}": list(record.layouts)
-        for name, record in OPERATORS.items()
-        if name in used and record.layouts
-    }

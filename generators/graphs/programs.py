@@ -44,12 +44,17 @@ _LEFT_OUT = 8
 """Leave one step in so many out."""
 
 
-def random_program(draw: st.DrawFn, dtype: str, steps: int, focus: str) -> Draft:
-    """A program of ``steps`` steps, the last one about ``focus``, over symbolic dimensions."""
+def random_program(
+    draw: st.DrawFn, dtype: str, steps: int, focus: str, names: Sequence[str] = NAMES
+) -> Draft:
+    """A program of ``steps`` steps, the last one about ``focus``, over symbolic dimensions.
+
+    The others are about any of ``names``.
+    """
     growth = begun(Choices(draw), dtype, Limits())
     for number in range(1, steps):
         growth.draft.step = number
-        if not draw(one_step(growth, NAMES, STEPS)):
+        if not draw(one_step(growth, names, STEPS)):
             must(growth, SIMPLEST, STEPS)
     growth.draft.step = steps
     must(growth, focus, STEPS)

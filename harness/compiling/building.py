@@ -14,6 +14,7 @@ import tvm
 from tvm import relax
 
 from relaxcheck import fixes
+from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.core.values import Array, numpy_dtype
 from relaxcheck.generators.targets import LLVM, TARGETS, Target
 from relaxcheck.harness.compiling.direct import NotDirect, called
@@ -65,6 +66,10 @@ class SilentBail(Exception):
     unknown: str = ""
 
 
+class OwnFault(Exception):
+    """A fault of ours, while passes run."""
+
+
 @dataclass(frozen=True, slots=True)
 class Compiled:
     """An executable, the name of its main function, and the native code left for later, if any.
@@ -92,7 +97,8 @@ class Recipe:
     ``steps`` run on it before ``relax.build``, which then runs the default pipeline of a CPU, or
     the one of the target, where it is ``fused``. ``with_fixes``: those with the passes of the
     fixes. ``results`` are the positions of the outputs where it returns a target and its gradients.
-    ``target`` is another one than that of the ``opt_level`` and the name ``kind``.
+    ``target`` is another one than that of the ``opt_level`` and the name ``kind``. ``once`` are
+    passes that ``relax.build`` leaves out where a step has run them.
     """
 
     opt_level: int = 0
@@ -103,6 +109,7 @@ class Recipe:
     results: tuple[int, ...] = ()
     target: tvm.target.Target | None = None
     kind: str = LLVM
+    once: frozenset[str] = frozenset()
 
 
 def build(
@@ -148,6 +155,7 @@ def _compiled(
                 with where:
                     module = step(module)
                 _raise_if_left(watch, logged)
+            watch.over = watch.ended & recipe.once
             passes = _passes(recipe, where)
             if late is None:
                 executable = relax.build(
@@ -168,7 +176,7 @@ def _compiled(
                     module, where, relax_pipeline=passes, exec_mode=recipe.exec_mode
                 )
             return Compiled(executable, late + "main", left, results=recipe.results)
-    except SilentBail:
+    except (SilentBail, StageError, OwnFault, CaseError):
         raise
     except Exception as error:
         # Code generation dies of a call that LegalizeOps left: report the cause, not the symptom,

@@ -10,7 +10,8 @@ from typing import Literal
 
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.core.gradients import gradients
-from relaxcheck.generators.core.program import Program
+from relaxcheck.generators.core.program import Case, Program
+from relaxcheck.generators.passes.calls import passes_of
 
 GRADIENTS = "Gradient"
 """The step that differentiates a program that returns gradients, before all others."""
@@ -82,6 +83,11 @@ def steps_before(name: str, program: Program) -> tuple[str, ...]:
     bound = any(tensor.constant for tensor in program.inputs)
     own = tuple(step for step in PIPELINES[name].before if bound or step != _BINDS)
     return (GRADIENTS, *own) if gradients(program) else own
+
+
+def steps_of(case: Case) -> tuple[str, ...]:
+    """The passes of ``case`` and the steps of its pipeline before ``relax.build``, by name."""
+    return (*(call.name for call in passes_of(case)), *steps_before(case.pipeline, case.program))
 
 
 def described(name: str, program: Program) -> str:

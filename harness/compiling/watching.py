@@ -1,6 +1,6 @@
 """An instrument that follows the passes of a compilation, and the calls that LegalizeOps left."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from functools import cache
 from typing import Any
 
@@ -52,8 +52,9 @@ class Watch:
     """Follows the passes: the running one, and the calls that LegalizeOps left.
 
     ``lowered`` is the module that LegalizeOps returned, if it is kept, and ``scheduled`` the one
-    with ``kernels`` before they are split off. One instrument serves all
-    programs, since TVM never frees an instrument, nor anything that it holds.
+    with ``kernels`` before they are split off. Passes that are ``over`` do not run, ``ended`` are
+    those that did. One instrument serves all programs, since TVM never frees an instrument, nor
+    anything that it holds.
     """
 
     def __init__(self) -> None:
@@ -68,6 +69,12 @@ class Watch:
         self.unknown = ""
         self.lowered: Module | None = None
         self.scheduled: Module | None = None
+        self.ended: set[str] = set()
+        self.over: Set[str] = frozenset()
+
+    def should_run(self, module: Module, info: Any) -> bool:
+        """False of a pass that a step before ``relax.build`` has run once for all."""
+        return str(info.name) not in self.over
 
     def run_before_pass(self, module: Module, info: Any) -> None:
         """Report the pass that begins."""
@@ -83,6 +90,7 @@ class Watch:
         while self.running[-1] != str(info.name):
             self.running.pop()
         self.running.pop()
+        self.ended.add(str(info.name))
         if str(info.name) == "LegalizeOps" and not self.left:
             self.left = unlowered(module)
             self.unknown = unknown_shape(module)

@@ -17,6 +17,7 @@ class Verdict(enum.StrEnum):
     UNSUPPORTED = "unsupported"
     SILENT_BAIL = "silent-bail"
     OPAQUE_CRASH = "opaque-crash"
+    BROKEN_MODULE = "broken-module"
     ACCEPTS_INVALID = "accepts-invalid"
     WRONG_SHAPE = "wrong-shape"
     WRONG_DTYPE = "wrong-dtype"
@@ -60,6 +61,7 @@ DESCRIPTIONS = {
     Verdict.UNSUPPORTED: "a valid program is refused, and the error says what is not supported",
     Verdict.SILENT_BAIL: "a high-level call is still there after LegalizeOps, without an error",
     Verdict.OPAQUE_CRASH: "an exception that does not say what is unsupported or invalid",
+    Verdict.BROKEN_MODULE: "a pass returns a module that is ill-formed, or fails another check",
     Verdict.ACCEPTS_INVALID: "TVM compiles and runs what the operator's definition rejects",
     Verdict.WRONG_SHAPE: "an output's shape differs from the oracles'",
     Verdict.WRONG_DTYPE: "an output's dtype differs from the oracles'",

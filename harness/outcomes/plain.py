@@ -9,6 +9,7 @@ DOES = {
     Verdict.REJECTED: "is refused, as it should be",
     Verdict.UNSUPPORTED: "raises an error that says what is not supported",
     Verdict.SILENT_BAIL: "leaves a call unlowered",
+    Verdict.BROKEN_MODULE: "becomes a module that fails a check",
     Verdict.OPAQUE_CRASH: "raises an error",
     Verdict.ACCEPTS_INVALID: "is accepted though invalid",
     Verdict.WRONG_SHAPE: "gives an output of the wrong shape",

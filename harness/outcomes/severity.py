@@ -11,6 +11,7 @@ class Severity(enum.StrEnum):
 
     WRONG_RESULT = "wrong result"
     CRASH = "crash"
+    BROKEN_MODULE = "broken module"
     UNSUPPORTED = "unsupported"
     ERROR_MESSAGE = "error message"
 
@@ -21,6 +22,7 @@ MEANINGS = {
         "a valid program is not compiled or run, or any program ends the process, runs past its "
         "deadline or takes all memory"
     ),
+    Severity.BROKEN_MODULE: "a pass returns a module that a check refuses, and the result is right",
     Severity.UNSUPPORTED: "a valid program is refused, and the error says what is not supported",
     Severity.ERROR_MESSAGE: (
         "an invalid or ill-formed program is refused without saying what is wrong with it"
@@ -31,6 +33,7 @@ _BY_VERDICT = {
     Verdict.UNSUPPORTED: Severity.UNSUPPORTED,
     Verdict.SILENT_BAIL: Severity.CRASH,
     Verdict.OPAQUE_CRASH: Severity.CRASH,
+    Verdict.BROKEN_MODULE: Severity.BROKEN_MODULE,
     Verdict.ACCEPTS_INVALID: Severity.WRONG_RESULT,
     Verdict.WRONG_SHAPE: Severity.WRONG_RESULT,
     Verdict.WRONG_DTYPE: Severity.WRONG_RESULT,
@@ -45,7 +48,7 @@ _REFUSED = frozenset({Verdict.UNSUPPORTED, Verdict.SILENT_BAIL, Verdict.OPAQUE_C
 
 
 _ORDER = (
-    *(Severity.WRONG_RESULT, Severity.CRASH, Severity.UNSUPPORTED),
+    *(Severity.WRONG_RESULT, Severity.CRASH, Severity.BROKEN_MODULE, Severity.UNSUPPORTED),
     *(None, Severity.ERROR_MESSAGE),
 )
 

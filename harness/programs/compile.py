@@ -10,10 +10,12 @@ from relaxcheck.generators.core.case import target_of
 from relaxcheck.generators.core.gradients import gradients, places
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.values import constants
-from relaxcheck.generators.families import desired_layouts
+from relaxcheck.generators.passes.layouts import desired_layouts
 from relaxcheck.generators.targets import TARGETS
 from relaxcheck.harness.compiling import building
 from relaxcheck.harness.compiling.building import Compiled, Recipe
+from relaxcheck.harness.compiling.passes import applying
+from relaxcheck.harness.compiling.passes.applying import Log
 from relaxcheck.harness.compiling.pipelines import GRADIENTS, PIPELINES, steps_before
 from relaxcheck.harness.compiling.watching import Module
 from relaxcheck.harness.kind import Progress, Tracing
@@ -27,13 +29,14 @@ def build(
     *,
     late: str | None = None,
     tracing: Tracing | None = None,
+    log: Log | None = None,
 ) -> Compiled:
-    """Compile ``module`` as ``case`` says; the rest as ``building.build``."""
-    return building.build(module, recipe(case), progress, late=late, tracing=tracing)
+    """Compile ``module`` as ``case`` says, passes to ``log``; the rest as ``building.build``."""
+    return building.build(module, recipe(case, log), progress, late=late, tracing=tracing)
 
 
-def recipe(case: Case) -> Recipe:
-    """The way to compile the module of ``case``.
+def recipe(case: Case, log: Log | None = None) -> Recipe:
+    """The way to compile the module of ``case``, whose own passes write to ``log``.
 
     With the fixes on it has their passes, if the case's pipeline says so.
     """
@@ -41,11 +44,15 @@ def recipe(case: Case) -> Recipe:
     return Recipe(
         case.opt_level,
         case.exec_mode,
-        tuple(_step(name, case) for name in steps_before(case.pipeline, case.program)),
+        (
+            *applying.steps(case, log or Log()),
+            *(_step(name, case) for name in steps_before(case.pipeline, case.program)),
+        ),
         fused=pipeline.relax_pipeline == "target" or TARGETS[target_of(case)].kernels,
         with_fixes=case.fixes and pipeline.passes_of_fixes,
         results=places(case.program) if gradients(case.program) else (),
         kind=target_of(case),
+        once=applying.LOWERING if applying.lowers(case) else frozenset(),
     )
 
 

@@ -13,10 +13,14 @@ from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.static import static
 from relaxcheck.generators.core.values import Array, arrays
 from relaxcheck.generators.emission.programs import emit
+from relaxcheck.generators.passes.calls import binds_constants, mixed_precision, passes_of
 from relaxcheck.harness.compiling import building
 from relaxcheck.harness.compiling.building import SilentBail, StageError
 from relaxcheck.harness.compiling.ending import lacked_memory, left, message_of
 from relaxcheck.harness.compiling.late_linking import READS_PREFIX, name_of
+from relaxcheck.harness.compiling.passes.applying import Log
+from relaxcheck.harness.compiling.passes.details import ALIKE
+from relaxcheck.harness.compiling.passes.ending import with_passes
 from relaxcheck.harness.compiling.pipelines import PIPELINES, check_pipeline
 from relaxcheck.harness.compiling.running import Run, run_all, undefined_output
 from relaxcheck.harness.compiling.together import (
@@ -40,6 +44,7 @@ from relaxcheck.harness.programs.invalid.rejection import is_rejection, names_un
 from relaxcheck.harness.programs.invalid.wrong_call import CALLED, wrong_argument
 from relaxcheck.harness.programs.judge import Question, all_expected
 from relaxcheck.harness.workers.switching import switch_fixes
+from relaxcheck.oracles.answer import Unsupported
 
 _WRONG = (Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE)
 
@@ -65,9 +70,22 @@ def execute(
     """
     begun = _begin(case, progress, None, tracing)
     if isinstance(begun, Outcome):
-        return begun
+        return _beside(case, begun, progress)
     (runs,) = _asked([begun])
-    return _end(begun, runs, plain=plain)
+    return _beside(case, _end(begun, runs, plain=plain), progress)
+
+
+def _beside(case: Case, outcome: Outcome, progress: Progress) -> Outcome:
+    """``outcome`` of a drawn case with passes, and whether the program fails so without them."""
+    fails = outcome.verdict.is_failure and outcome.verdict is not Verdict.BROKEN_MODULE
+    if not (fails and passes_of(case) and case.at is not msgspec.UNSET):
+        return outcome
+    without = execute(msgspec.structs.replace(case, passes=msgspec.UNSET), progress)
+    if (without.verdict, without.operator) != (outcome.verdict, outcome.operator):
+        return outcome
+    return msgspec.structs.replace(
+        outcome, details={**outcome.details, ALIKE: str(without.verdict)}
+    )
 
 
 def execute_together(
@@ -86,7 +104,9 @@ def execute_together(
     for number, case in enumerate(cases):
         late = name_of(number) if compiling.can_link_late(case) else None
         begun.append(_begin(case, partial(progress, number), late))
-    yield from ended_together(begun, progress, _asked, _end, _alone)
+    ended = ended_together(begun, progress, _asked, _end, _alone)
+    for number, (case, outcome) in enumerate(zip(cases, ended, strict=True)):
+        yield _beside(case, outcome, partial(progress, number))
 
 
 def _alone(compiled: "_Compiled") -> Outcome:
@@ -105,6 +125,7 @@ class _Compiled:
     clock: Clock
     late: str | None
     progress: Progress
+    log: Log
 
 
 def _begin(
@@ -113,26 +134,27 @@ def _begin(
     """Compile ``case``; returns its outcome if it ends there."""
     check_pipeline(case.pipeline)
     switch_fixes(case.fixes)
-    clock = Clock()
+    clock, log = Clock(), Log()
     try:
         with clock("tvm"):
             progress("emit")
             module = _emitted(case)
-            program = compiling.build(module, case, progress, late=late, tracing=tracing)
+            program = compiling.build(module, case, progress, late=late, tracing=tracing, log=log)
     except SilentBail as bail:
-        return left(bail, clock, late)
+        return with_passes(left(bail, clock, late), log)
     except StageError as error:
-        if late is not None and error.stage == READS_PREFIX:
+        if late is not None and (error.stage == READS_PREFIX or passes_of(case)):
             # The name that late linking gives the program may be at fault.
             return _begin(case, progress, None, tracing)
-        return _refusal(case, error, clock, late)
-    return _Compiled(case, program, clock, late, progress)
+        return with_passes(_refusal(case, error, clock, late), log)
+    return _Compiled(case, program, clock, late, progress, log)
 
 
 def _emitted(case: Case) -> Any:
     try:
         pipeline = PIPELINES[case.pipeline]
-        return emit(case, constants_as_parameters=pipeline.constants_as_parameters)
+        as_parameters = pipeline.constants_as_parameters or binds_constants(case)
+        return emit(case, constants_as_parameters=as_parameters)
     except CaseError:
         raise
     except Exception as error:
@@ -146,7 +168,7 @@ def _asked(compiled: Sequence[_Compiled]) -> list[list[Run]]:
 
 def _planned(member: _Compiled) -> Iterator[Planned[Question]]:
     case = member.case
-    mixed = PIPELINES[case.pipeline].mixed_precision
+    mixed = PIPELINES[case.pipeline].mixed_precision or mixed_precision(case)
     idle = isinstance(case.expect, Invalid) or member.program.checked
     for index, regime in () if idle else case.runs:
         values = arrays(case, index, regime)
@@ -169,9 +191,17 @@ def _end(compiled: _Compiled, runs: Sequence[Run], *, plain: bool = False) -> Ou
         run = building.run_on_filled_stack if plain else building.run
         outputs = case.program.outputs
         outcome = run_all(main, runs, outputs, case.regime, compiled.progress, clock, run)
-        return _with_lowerings(case, outcome)
+        return with_passes(_with_lowerings(case, outcome), compiled.log)
+    except Unsupported as error:
+        if not mixed_precision(case):
+            raise
+        # The bounds of mixed precision are known of some operators only.
+        return with_passes(
+            Outcome(Verdict.NO_ORACLE, "oracle", None, str(error), seconds=clock.seconds),
+            compiled.log,
+        )
     except StageError as error:
-        return _refusal(case, error, clock, compiled.late)
+        return with_passes(_refusal(case, error, clock, compiled.late), compiled.log)
 
 
 def _with_lowerings(case: Case, outcome: Outcome) -> Outcome:

@@ -7,6 +7,7 @@ from relaxcheck.generators.calls import telling
 from relaxcheck.generators.core.axes import PIPELINE
 from relaxcheck.generators.core.fills.kinds import Random
 from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.passes.calls import judged
 from relaxcheck.harness.compiling.pipelines import PIPELINES, Pipeline
 from relaxcheck.harness.programs.reduction.setting_steps import PLAIN
 from relaxcheck.harness.programs.reduction.simplicity import PLAIN_DTYPE, Defaults, sizes
@@ -27,7 +28,9 @@ def features(case: Case, operator: str | None, defaults: Defaults) -> dict[str, 
 
 
 def _pipeline(case: Case) -> str:
-    """The pipeline of ``case``; of several that are the same without the fixes, the first."""
+    """The passes of ``case``, else its pipeline: of several that are alike, the first."""
+    if own_passes := [call.name for call in judged(case)]:
+        return " + ".join(own_passes)
     own = PIPELINES.get(case.pipeline)
     if own is None or case.fixes:
         return case.pipeline

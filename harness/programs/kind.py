@@ -23,6 +23,8 @@ from relaxcheck.generators.graphs.whole import family as whole
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.groups import checked_group_of, group_of
 from relaxcheck.generators.operators.record import Numerics
+from relaxcheck.generators.passes.calls import judged, text_of
+from relaxcheck.generators.passes.family import is_of_passes
 from relaxcheck.generators.targets import TARGETS
 from relaxcheck.harness.compiling.kind import UNDEFINED_MEMORY, CompiledKind
 from relaxcheck.harness.compiling.pipelines import PIPELINES
@@ -132,12 +134,17 @@ class Programs(CompiledKind[Case]):
         return case.program
 
     def by_structure(self, case: Case) -> bool:
-        """True of programs of the families ``dynamic`` and ``graphs``."""
-        return case.family in (dynamic.NAME, whole.NAME)
+        """True of programs of the families ``dynamic``, ``graphs`` and those of passes."""
+        return case.family in (dynamic.NAME, whole.NAME) or is_of_passes(case.family)
 
     def valid_call(self, case: Case) -> Case | None:
         """``case`` with every input of the shape that the program states."""
         return corrected(case) if isinstance(case.expect, Mismatch) else None
+
+    def way(self, case: Case) -> str:
+        """The passes of the case, if it has any, and the pipeline."""
+        own = ", ".join(text_of(call) for call in judged(case))
+        return f"{own}, then pipeline {case.pipeline}" if own else super().way(case)
 
     @property
     def core_steps(self) -> Sequence[Step[Case]]:

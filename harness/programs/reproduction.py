@@ -41,6 +41,7 @@ _WAYS = {
     Verdict.UNSUPPORTED: Way.RAISES,
     Verdict.SILENT_BAIL: Way.LEFT,
     Verdict.OPAQUE_CRASH: Way.RAISES,
+    Verdict.BROKEN_MODULE: Way.RAISES,
     Verdict.ACCEPTS_INVALID: Way.UNCLEAR,
     Verdict.WRONG_SHAPE: Way.TYPES,
     Verdict.WRONG_DTYPE: Way.TYPES,

@@ -34,6 +34,7 @@ from relaxcheck.generators.core.program import (
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.record import Attribute as Declared
 from relaxcheck.generators.operators.record import Operator
+from relaxcheck.generators.passes.checking import check_passes
 from relaxcheck.generators.targets import TARGETS
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.compiling.wellformed import LARGEST_SIZE, check_settings
@@ -84,6 +85,7 @@ def check(case: Case) -> None:
         CaseError: one of them makes no sense, in one line.
     """
     check_settings(case, MOST_BINDINGS)
+    check_passes(case)
     if PIPELINES[case.pipeline].relax_pipeline == "target" and not TARGETS[target_of(case)].fuses:
         raise CaseError(f"TVM has no default pipeline for target {target_of(case)}")
     lenient = isinstance(case.expect, Invalid)

@@ -30,7 +30,8 @@ _SALT = 5
 WRONG = frozenset({Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE})
 """Verdicts of results that differ from what the oracles agree on."""
 _RAISED = frozenset({Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED})
-_EXPLAINED_BY_TVM = frozenset({Verdict.SILENT_BAIL, Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED})
+_EXPLAINED_BY_WORKER = frozenset({Verdict.SILENT_BAIL, Verdict.BROKEN_MODULE})
+_EXPLAINED_BY_TVM = frozenset({*_EXPLAINED_BY_WORKER, Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED})
 """Verdicts with a message of TVM's: one message of one stage about one operator is one cause."""
 
 INVALID = "invalid"
@@ -84,7 +85,7 @@ def signature_of(case: AnyCase, outcome: Outcome) -> Signature:
     is the signal: the last output depends on how far it was written. Only of an abort the last
     line, an assertion as a rule, names the cause; those of the heap's own checks are one cause.
     """
-    has_cause = outcome.verdict in WRONG or outcome.verdict is Verdict.SILENT_BAIL
+    has_cause = outcome.verdict in WRONG or outcome.verdict in _EXPLAINED_BY_WORKER
     message = outcome.cause if has_cause else normalise(outcome.message)
     if outcome.verdict is Verdict.PROCESS_DEATH and outcome.ending is not None:
         message = _of_death(outcome.ending.signal, message)
@@ -259,6 +260,8 @@ def _serves_all(signature: Signature) -> bool:
     and a refusal that names no operator. A pass may call the lowering of an operator, whose place
     is known then.
     """
+    if signature.verdict is Verdict.BROKEN_MODULE:
+        return True
     if signature.verdict not in _RAISED or not names_cause(signature):
         return False
     if signature.stage not in BY_OPERATOR:

@@ -19,6 +19,7 @@ SUMMARIES = {
         "report": "Write a campaign, or the corpus, as one web page.",
         "merge": "Merge campaigns: shards, machines, nights.",
         "families": "List the families of programs and their axes.",
+        "passes": "List the passes of Relax: which change programs, and which fail, by release.",
         "operators": "List the operators of Relax: which are drawn, checked and fixed.",
     },
     "Look into a model": {

@@ -228,6 +228,7 @@ _EXPECTED = {
     Verdict.UNSUPPORTED: "It compiles and runs: the program is valid.",
     Verdict.SILENT_BAIL: "LegalizeOps lowers the call, or raises an error that says why it cannot.",
     Verdict.OPAQUE_CRASH: "It compiles and runs, or an error says what is not supported.",
+    Verdict.BROKEN_MODULE: "The module is well formed, and passes the other checks, as before.",
     Verdict.WRONG_SHAPE: "The shape that the operator's type says, and the oracles give.",
     Verdict.WRONG_DTYPE: "The dtype that the operator's type says, and the oracles give.",
     Verdict.WRONG_VALUE: "Every element within its error bound of the float64 reference.",

@@ -13,7 +13,7 @@ from relaxcheck.generators.calls import form, telling
 from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.core.fills.kinds import Literal, Random
 from relaxcheck.generators.core.program import ITEM, ORDINARY_REGIMES, Case, ShapeValue
-from relaxcheck.harness.compiling.pipelines import PIPELINES, steps_before
+from relaxcheck.harness.compiling.pipelines import PIPELINES, steps_before, steps_of
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Difference
 from relaxcheck.harness.programs.attribution.magnitudes import EXTREMES
 from relaxcheck.harness.programs.reproduction import Reproduction, Run, Way
@@ -251,7 +251,7 @@ def _settings(
     if blame:
         innocent |= _at_default(repro.case)
     case = repro.case
-    return [*attributes_of(repro, innocent), *steps_before(case.pipeline, case.program)]
+    return [*attributes_of(repro, innocent), *steps_of(case)]
 
 
 def _axes(repro: Reproduction, blame: Mapping[str, str]) -> list[str]:

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from relaxcheck.generators.calls import form
 from relaxcheck.generators.core.case import Expectation, IllFormed, Invalid, Mismatch
 from relaxcheck.generators.core.program import GRADIENT, Case
-from relaxcheck.generators.families import desired_layouts
+from relaxcheck.generators.passes.calls import passes_of, text_of
+from relaxcheck.generators.passes.layouts import desired_layouts
 from relaxcheck.harness.compiling.legalization_log import SYMPTOM
-from relaxcheck.harness.compiling.pipelines import described, steps_before
+from relaxcheck.harness.compiling.pipelines import described, steps_of
 from relaxcheck.harness.known.corpus import Culprit
 from relaxcheck.harness.outcomes.appearance import UNKNOWN
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution
@@ -329,10 +330,12 @@ def _expected(repro: Reproduction, called: str) -> str:
         reference = "a reference of higher precision"
         agreed = f"{others} and {reference} agree on" if others else f"{reference} gives"
         return f"{subject} gives what {agreed}, within what rounding may add up to."
+    if outcome.verdict is Verdict.BROKEN_MODULE:
+        return f"`{outcome.stage}` gives a module that passes the check: the one it takes does."
     if outcome.verdict is Verdict.UNSUPPORTED:
         return f"{subject} compiles and runs: the program is valid."
     if outcome.verdict is Verdict.OPAQUE_CRASH:
-        if outcome.stage in steps_before(case.pipeline, case.program):
+        if outcome.stage in steps_of(case):
             return f"`{outcome.stage}` takes the program, which is valid. {_of_error(outcome)}"
         return f"{subject} compiles and runs: the program is valid. {_of_error(outcome)}"
     return f"{subject} compiles and runs, or an exception is raised."
@@ -340,7 +343,7 @@ def _expected(repro: Reproduction, called: str) -> str:
 
 def _pipeline(case: Case) -> str:
     """The way to compile ``case`` in words; a layout is wanted only of operators that have one."""
-    words = described(case.pipeline, case.program)
+    words = ", ".join([*map(text_of, passes_of(case)), described(case.pipeline, case.program)])
     return words if desired_layouts(case.program) else words.replace(" to channels-last", "")
 
 

@@ -11,7 +11,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from relaxcheck.generators.core.case import IllFormed, Invalid, Mismatch
 from relaxcheck.generators.core.gradients import gradients, places
 from relaxcheck.generators.core.program import Case, Input, Program
-from relaxcheck.generators.families import desired_layouts
+from relaxcheck.generators.passes.calls import binds_constants
+from relaxcheck.generators.passes.text import binding_text, layouts_text
 from relaxcheck.harness.compiling.pipelines import GRADIENTS, PIPELINES, steps_before
 from relaxcheck.harness.compiling.undefined import UNDEFINED
 from relaxcheck.harness.native.memory import USUAL
@@ -23,6 +24,7 @@ from relaxcheck.harness.programs.reproduction import Reproduction, Run, Way, run
 from relaxcheck.harness.triage.fingerprint import operators
 from relaxcheck.reports.programs.expected import Expected, expected_of, number_outputs
 from relaxcheck.reports.programs.imports import imports_of, packages_of
+from relaxcheck.reports.programs.pass_text import pass_lines
 from relaxcheck.reports.programs.program_text import program_lines, size_names
 from relaxcheck.reports.programs.python_inputs import helper_lines, input_lines
 from relaxcheck.reports.programs.python_source import (
@@ -265,10 +267,13 @@ def _build(repro: Reproduction, names: Mapping[str, str]) -> list[str]:
     case = repro.case
     pipeline = PIPELINES[case.pipeline]
     constants = [names[tensor.name] for tensor in case.program.inputs if tensor.constant]
-    bound = [] if pipeline.constants_as_parameters else constants
+    as_parameters = pipeline.constants_as_parameters or binds_constants(case)
+    bound = [] if as_parameters else constants
     lines = [f"mod = program({', '.join(bound)})"]
     lines.append(f"target = {target_text(case)}")
-    steps = []
+    steps = pass_lines(repro, names)
+    if repro.outcome.verdict is Verdict.BROKEN_MODULE:
+        return [*lines, "with target:", *steps]
     for step in steps_before(case.pipeline, case.program):
         if repro.way is Way.LEFT and step == "LegalizeOps":
             break
@@ -303,11 +308,7 @@ def _build(repro: Reproduction, names: Mapping[str, str]) -> list[str]:
 
 def _step(step: str, case: Case, names: Mapping[str, str]) -> str:
     if step == "ConvertLayout":
-        layouts = ", ".join(
-            f'"{operator}": [{", ".join(f"{chr(34)}{axis}{chr(34)}" for axis in wanted)}]'
-            for operator, wanted in desired_layouts(case.program).items()
-        )
-        return f"relax.transform.ConvertLayout({{{layouts}}})"
+        return layouts_text(case)
     if step == GRADIENTS:
         run_time = [tensor.name for tensor in case.program.inputs if not tensor.constant]
         at = (run_time.index(node.arguments[1]) for node in gradients(case.program))
@@ -318,12 +319,7 @@ def _step(step: str, case: Case, names: Mapping[str, str]) -> str:
         bounded = f'm["main"].with_attr("tir_var_upper_bound", {{{bounds}}})'
         return f'(lambda m: m.update_func(m.get_global_var("main"), {bounded}) or m)'
     if step == "BindParams":
-        values = ", ".join(
-            f'"{tensor.name}": tvm.runtime.tensor({names[tensor.name]})'
-            for tensor in case.program.inputs
-            if tensor.constant
-        )
-        return f'relax.transform.BindParams("main", {{{values}}})'
+        return binding_text(case, names)
     return f"relax.transform.{step}()"
 
 

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from relaxcheck.generators.core.case import IllFormed, Invalid, Mismatch
 from relaxcheck.generators.core.program import GRADIENT, Attribute, Case
-from relaxcheck.harness.compiling.pipelines import GRADIENTS, steps_before
+from relaxcheck.harness.compiling.pipelines import GRADIENTS, steps_of
 from relaxcheck.harness.compiling.undefined import UNDEFINED
 from relaxcheck.harness.outcomes.appearance import UNKNOWN
 from relaxcheck.harness.outcomes.attribution import Attribution
@@ -50,6 +50,7 @@ _HAPPENS = {
     Verdict.UNSUPPORTED: "is not supported{where}",
     Verdict.SILENT_BAIL: "is left behind by LegalizeOps without an error",
     Verdict.OPAQUE_CRASH: "raises an error{where}",
+    Verdict.BROKEN_MODULE: "becomes another module than it should{where}",
     Verdict.ACCEPTS_INVALID: "is accepted though invalid",
     Verdict.WRONG_SHAPE: "gives an output of the wrong shape",
     Verdict.WRONG_DTYPE: "gives an output of the wrong dtype",
@@ -114,7 +115,7 @@ def distinctions(repro: Reproduction) -> Iterator[str]:
         yield f'with "{words}"'
     if attributes := attributes_of(repro):
         yield f"with {', '.join(attributes)}"
-    if before := steps_before(repro.case.pipeline, repro.case.program):
+    if before := steps_of(repro.case):
         yield f"after {', '.join(before)}"
     else:
         yield "with no pass before relax.build"

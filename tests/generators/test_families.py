@@ -24,9 +24,10 @@ from relaxcheck.generators.core.case import Valid, encode
 from relaxcheck.generators.core.covering import complete_with
 from relaxcheck.generators.core.program import decode
 from relaxcheck.generators.core.values import arrays
-from relaxcheck.generators.families import UnknownFamily, desired_layouts, families
+from relaxcheck.generators.families import UnknownFamily, families
 from relaxcheck.generators.families import family as by_name
 from relaxcheck.generators.operators import OPERATORS
+from relaxcheck.generators.passes.layouts import desired_layouts
 from tests.generators.drawn import FAMILIES, PIPELINES, at_random, many
 
 

@@ -16,6 +16,7 @@ from relaxcheck.generators.core.program import (
     Input,
     ShapeValue,
 )
+from relaxcheck.generators.passes.calls import passes_of
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.programs.reduction.steps import (
     Knowledge,
@@ -49,7 +50,8 @@ def caller(case: Case, known: Knowledge) -> Iterator[Case]:
 
 
 def settings(case: Case, known: Knowledge) -> Iterator[Case]:
-    """The plainest way to compile and run; a pipeline with fewer steps; one setting plainer."""
+    """The plainest way to compile and run; fewer passes or steps; one setting plainer."""
+    yield from fewer_passes(case)
     yield msgspec.structs.replace(case, **PLAIN)
     for name, value in PLAIN.items():
         yield msgspec.structs.replace(case, **{name: value})
@@ -64,6 +66,21 @@ def settings(case: Case, known: Knowledge) -> Iterator[Case]:
     plainer = REGIMES[: REGIMES.index(case.regime)]
     for regime in (each for each in plainer if each in USUAL_REGIMES):
         yield msgspec.structs.replace(case, regime=regime)
+
+
+def fewer_passes(case: Case) -> Iterator[Case]:
+    """No passes of the case's own; all but one; one without its options."""
+    calls = passes_of(case)
+    if not calls:
+        return
+    yield msgspec.structs.replace(case, passes=msgspec.UNSET)
+    for at, call in enumerate(calls):
+        others = (*calls[:at], *calls[at + 1 :])
+        if len(calls) > 1 and any(not each.prepares for each in others):
+            yield msgspec.structs.replace(case, passes=others)
+        if call.options:
+            plain = msgspec.structs.replace(call, options={})
+            yield msgspec.structs.replace(case, passes=(*calls[:at], plain, *calls[at + 1 :]))
 
 
 def seeds(case: Case, known: Knowledge) -> Iterator[Case]:

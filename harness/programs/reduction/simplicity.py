@@ -20,6 +20,7 @@ from relaxcheck.generators.core.program import (
     Program,
     ShapeValue,
 )
+from relaxcheck.generators.passes.calls import passes_of
 from relaxcheck.generators.targets import TARGETS
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 
@@ -92,7 +93,8 @@ def measure(case: Case, defaults: Defaults) -> Measure:
         sum(len(node.arguments) for node in program.nodes),
         len(program.inputs),
         bool(program.size_parameters),
-        _steps(case.pipeline),
+        _steps(case.pipeline) + 2 * len(passes_of(case)),
+        sum(len(call.options) for call in passes_of(case)),
         case.pipeline != next(iter(PIPELINES)),
         list(TARGETS).index(target_of(case)),
         EXEC_MODES.index(case.exec_mode),

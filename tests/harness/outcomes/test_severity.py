@@ -60,8 +60,8 @@ def test_an_ill_formed_program_may_be_refused_but_not_computed_wrongly() -> None
 def test_the_worst_is_first_and_what_is_undecided_precedes_error_messages() -> None:
     ordered = sorted([*Severity, None], key=rank)
     assert ordered == [
-        *(Severity.WRONG_RESULT, Severity.CRASH, Severity.UNSUPPORTED),
+        *(Severity.WRONG_RESULT, Severity.CRASH, Severity.BROKEN_MODULE, Severity.UNSUPPORTED),
         *(None, Severity.ERROR_MESSAGE),
     ]
-    assert [severity for severity in ordered if fails_run(severity)] == ordered[:3]
+    assert [severity for severity in ordered if fails_run(severity)] == ordered[:4]
     assert set(MEANINGS) == set(Severity)

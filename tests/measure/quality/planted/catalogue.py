@@ -14,6 +14,7 @@ from tests.measure.quality.planted.bugs import (
     layouts,
     movement,
     normalization,
+    passes,
     reductions,
     relations,
     stages,
@@ -49,6 +50,7 @@ PLANTS: tuple[Plant, ...] = (
     *training.PLANTS,
     *gradients.PLANTS,
     *calls.PLANTS,
+    *passes.PLANTS,
 )
 
 

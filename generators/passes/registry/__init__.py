@@ -1,0 +1,1 @@
+"""The records of passes, by what they are for."""

@@ -1,0 +1,1 @@
+"""Passes of a case: made, applied, and their results checked."""

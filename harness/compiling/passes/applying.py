@@ -1,0 +1,71 @@
+"""Applying the passes of a case as steps before ``relax.build``, and what they did."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import tvm
+
+from relaxcheck.generators.core.case import CaseError
+from relaxcheck.generators.core.pass_calls import PassCall
+from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.passes import PASSES, known
+from relaxcheck.generators.passes.calls import passes_of
+from relaxcheck.harness.compiling.building import OwnFault, StageError
+from relaxcheck.harness.compiling.passes.checks import Applied, Broken, broken, equal, marked
+from relaxcheck.harness.compiling.passes.making import made
+
+Module = Any
+
+LOWERING = frozenset(each.name for each in PASSES.values() if each.lowers)
+"""The passes that ``relax.build`` does not run once more where a case has run them."""
+
+
+@dataclass(slots=True)
+class Log:
+    """The passes of a case that were judged: which changed the module, and which broke it."""
+
+    ran: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    broken: list[Broken] = field(default_factory=list)
+
+
+def steps(case: Case, log: Log) -> tuple[Callable[[Module], Module], ...]:
+    """The passes of ``case`` as steps that write to ``log``; none if it has none."""
+    calls = passes_of(case)
+    if not calls:
+        return ()
+    return (marked, *(partial(_applied, call, case, log) for call in calls))
+
+
+def lowers(case: Case) -> bool:
+    """True if a pass of ``case`` lowers for the virtual machine."""
+    return any(known(call.name).lowers for call in passes_of(case))
+
+
+def _applied(call: PassCall, case: Case, log: Log, module: Module) -> Module:
+    try:
+        own = made(call, case)
+    except CaseError:
+        raise
+    except Exception as error:
+        raise StageError(call.name, error) from error
+    after = own(module)
+    if call.prepares:
+        return after
+    log.ran.append(call.name)
+    try:
+        _check(Applied(known(call.name), module, after, own), log)
+    except Exception as error:
+        raise OwnFault(f"the checks after {call.name}: {error}") from error
+    return after
+
+
+def _check(applied: Applied, log: Log) -> None:
+    if not equal(applied.before, applied.after):
+        log.changed.append(applied.record.name)
+    context = tvm.transform.PassContext.current()
+    # No instrument follows what the checks run.
+    with tvm.transform.PassContext(opt_level=context.opt_level, config=context.config):
+        log.broken += broken(applied)

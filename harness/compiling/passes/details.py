@@ -1,0 +1,13 @@
+"""Keys of an outcome's details about the passes of a case."""
+
+RAN = "passes"
+"""The names of the passes that were judged."""
+
+CHANGED = "passes that change it"
+"""The names of those that returned another module than they took."""
+
+BROKEN = "broken by"
+"""The checks that they fail, a sentence for each."""
+
+ALIKE = "fails without passes"
+"""The verdict of the same program without passes, where that fails in the same way."""

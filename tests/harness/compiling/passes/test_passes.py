@@ -1,0 +1,113 @@
+"""Every pass of the running TVM is in the registry, and is applied and checked."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import tvm
+from tvm import relax
+
+from relaxcheck.fixes.tvm_api.functions import return_type
+from relaxcheck.generators.core.draft import Draft
+from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.passes import OUT, PASSES
+from relaxcheck.generators.passes.calls import prepared
+from relaxcheck.harness.compiling.passes import making
+from relaxcheck.harness.compiling.passes.checks import CHECKS, KEPT, serializes
+from relaxcheck.harness.compiling.passes.details import BROKEN, CHANGED, RAN
+from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.programs.execute import execute
+
+Damage = Callable[[Any], Any]
+
+
+def test_every_name_of_transform_is_in_the_registry_or_out() -> None:
+    names = {
+        name
+        for name, value in vars(relax.transform).items()
+        if not name.startswith("_") and callable(value) and not inspect.ismodule(value)
+    }
+    assert names - set(PASSES) - set(OUT) == set()
+    assert set(PASSES) - names == set()
+
+
+def _case(name: str = "CanonicalizeBindings") -> Case:
+    draft = Draft("float32")
+    value = draft.start((2, 3))
+    value = draft.call("nn.relu", [value], (2, 3))
+    draft.call("add", [value, draft.input((2, 3))], (2, 3))
+    return Case("passes", draft.program(), passes=prepared([(PASSES[name], {})]))
+
+
+@pytest.mark.parametrize("name", ["CanonicalizeBindings", "FuseTIR", "VMShapeLower"])
+def test_a_right_pass_passes_every_check(name: str) -> None:
+    outcome = execute(_case(name))
+    assert outcome.verdict is Verdict.PASS, outcome.message
+    assert outcome.details[RAN] == [name]
+    assert outcome.details[CHANGED] == [name]
+    assert BROKEN not in outcome.details
+
+
+def _without_attributes(module: Any) -> Any:
+    return tvm.IRModule(
+        {each: function.without_attr(KEPT) for each, function in module.functions.items()}
+    )
+
+
+def _undefined(module: Any) -> Any:
+    main = module["main"]
+    inner = relax.Function(main.params[:1], main.body, return_type(main), attrs=main.attrs)
+    return tvm.IRModule({module.get_global_var("main"): inner})
+
+
+def _unlike_itself(module: Any) -> Any:
+    number = int(module["main"].attrs.get("count", 0)) + 1
+    return tvm.IRModule({module.get_global_var("main"): module["main"].with_attr("count", number)})
+
+
+@pytest.mark.parametrize(
+    ("damage", "check"),
+    [
+        (_without_attributes, "does not keep attributes"),
+        (_undefined, "leaves the module ill-formed"),
+        (_unlike_itself, "changes its own result when it is applied again"),
+    ],
+)
+def test_a_damaged_module_is_noticed(
+    damage: Damage, check: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = making.made
+
+    def damaging(*arguments: Any) -> Any:
+        made(*arguments)
+        return tvm.transform.module_pass(lambda module, _: damage(module), opt_level=0, name="P")
+
+    monkeypatch.setattr("relaxcheck.harness.compiling.passes.applying.made", damaging)
+    outcome = execute(_case())
+    assert any(check in line for line in outcome.details[BROKEN])
+    if outcome.verdict is not Verdict.OPAQUE_CRASH:
+        assert (outcome.verdict, outcome.stage) == (Verdict.BROKEN_MODULE, "CanonicalizeBindings")
+        assert outcome.cause.startswith(check)
+
+
+def test_a_failure_after_a_broken_module_keeps_its_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(CHECKS, "is checked", lambda applied: "for a reason")
+    monkeypatch.setattr(
+        "relaxcheck.harness.compiling.passes.applying.made",
+        lambda *_: tvm.transform.module_pass(lambda module, _: 1 / 0, opt_level=0, name="P"),
+    )
+    assert execute(_case()).verdict is Verdict.OPAQUE_CRASH
+
+
+def test_faults_of_the_checks_are_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(applied: Any) -> str:
+        raise ValueError("a fault of ours")
+
+    monkeypatch.setitem(CHECKS, "is checked", fails)
+    with pytest.raises(Exception, match="a fault of ours"):
+        execute(_case())
+
+
+def test_serialization_is_asked_once() -> None:
+    assert serializes() is serializes()
