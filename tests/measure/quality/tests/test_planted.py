@@ -14,6 +14,7 @@ from relaxcheck.generators.core.faults import Breakable
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.families import every, family
 from relaxcheck.generators.operators import OPERATORS
+from relaxcheck.generators.passes import PASSES
 from relaxcheck.harness.campaign.drawing import stream
 from relaxcheck.harness.campaign.state import Side, State
 from relaxcheck.harness.compiling.pipelines import PIPELINES
@@ -94,8 +95,8 @@ BLAMABLE = frozenset(name for member in EVERY for name in _blamable(member)) | {
 
 
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.name)
-def test_its_operators_have_records(plant: Plant) -> None:
-    assert set(plant.operators) <= OPERATORS.keys()
+def test_its_operators_or_passes_have_records(plant: Plant) -> None:
+    assert set(plant.operators) <= {*OPERATORS, *(f"pass-{name}" for name in PASSES)}
 
 
 def test_at_least_sixty_plants_are_in_operators_of_graphs() -> None:
