@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from relaxcheck.generators.core.case import Expectation, IllFormed, Valid
 from relaxcheck.generators.core.program import Node, Program, ShapeValue
+from relaxcheck.generators.core.structure import BRANCH
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.record import REQUIRED, Form
 
@@ -30,15 +31,20 @@ def has_nulls(operator: str) -> bool:
     return record is not None and record.nulls
 
 
-def _is_in_dataflow(node: Node) -> bool:
-    """True if TVM allows ``node`` in a dataflow block."""
+def _is_pure_call(node: Node) -> bool:
     record = OPERATORS.get(node.operator)
     return record is None or (record.pure and not record.effect)
 
 
 def is_pure(program: Program) -> bool:
     """True unless ``program`` has a call that may have side effects, by what TVM says of it."""
-    return all(map(_is_in_dataflow, program.nodes))
+    return all(map(_is_pure_call, program.nodes))
+
+
+def is_one_block(program: Program) -> bool:
+    """True if one dataflow block has all nodes of ``program``."""
+    branches = any(node.operator == BRANCH for node in program.nodes)
+    return is_pure(program) and not branches and not program.apart
 
 
 class Block(NamedTuple):
@@ -56,7 +62,12 @@ def blocks(program: Program) -> list[Block]:
     """The nodes of ``program`` in blocks, where not all may stand in a dataflow block."""
     made: list[Block] = []
     done = 0
-    for is_dataflow, group in groupby(program.nodes, _is_in_dataflow):
+
+    def is_inside(node: Node) -> bool:
+        allowed = node.operator != BRANCH and _is_pure_call(node)
+        return allowed and node.name not in program.apart
+
+    for is_dataflow, group in groupby(program.nodes, is_inside):
         nodes = tuple(group)
         done += len(nodes)
         later = {argument for node in program.nodes[done:] for argument in node.arguments}

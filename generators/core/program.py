@@ -32,6 +32,7 @@ from relaxcheck.generators.core.fills.kinds import (
     Random,
 )
 from relaxcheck.generators.core.pass_calls import PassCall
+from relaxcheck.generators.core.structure import BRANCH, tuple_values
 from relaxcheck.generators.targets import LLVM, TARGETS
 
 FORMAT = 1
@@ -102,7 +103,8 @@ MATCH_CAST = "match_cast"
 CALL = "call"
 """The operator of a node that calls one of the program's own functions, named by ``function``.
 
-``sizes`` are what the function's symbols are there, in the order of their names.
+``sizes`` are what the function's symbols are there, in the order of their names. Of a function of
+several outputs a node is one ``item``.
 """
 
 CLOSURES = ("invoke_closure", "invoke_pure_closure")
@@ -127,8 +129,9 @@ SIZES = "sizes"
 class Program(Data, frozen=True, omit_defaults=True):
     """A graph in evaluation order: each node uses inputs and earlier nodes only.
 
-    ``functions`` are other programs, by name, that nodes may call: of run-time inputs, one output
-    and symbols of their own, without functions in turn.
+    ``functions`` are other programs, by name, that nodes may call: of run-time inputs and symbols
+    of their own, without functions in turn. No output is a tuple. Nodes that are ``apart`` stand
+    outside of dataflow blocks.
 
     ``size_parameters`` (in JSON ``told``) are the parameters, before all inputs, by which a caller
     passes the sizes of the symbols: one shape, scalars, or none, so that the sizes follow from the
@@ -144,6 +147,7 @@ class Program(Data, frozen=True, omit_defaults=True):
     functions: dict[str, "Program"] = msgspec.field(default_factory=dict)
     size_parameters: typing.Literal["", "shape", "scalars"] = msgspec.field(default="", name="told")
     counted: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.size_parameters not in ("", "shape", "scalars"):
@@ -174,11 +178,14 @@ class Program(Data, frozen=True, omit_defaults=True):
                 if argument not in defined:
                     raise ValueError(f"node {node.name}: argument {argument!r} is not defined yet")
             _define(node.name, defined)
-            if node.operator in (CALL, *CLOSURES):
+            if node.operator in (CALL, BRANCH, *CLOSURES):
                 _check_call(node, self.functions)
+        tuples = tuple_values(self.nodes)
         for output in self.outputs:
-            if output not in defined:
-                raise ValueError(f"output {output!r} is not defined")
+            if output not in defined or output in tuples:
+                raise ValueError(f"output {output!r} is not defined, or a tuple")
+        if unknown := set(self.apart) - {node.name for node in self.nodes}:
+            raise ValueError(f"no node {min(unknown)!r}, which is to stand apart")
         if not self.outputs:
             raise ValueError("a program has at least one output")
         if self.counted:
@@ -242,11 +249,25 @@ def called(node: Node, functions: Mapping[str, Program]) -> tuple[Program, tuple
 
 def _check_call(node: Node, functions: Mapping[str, Program]) -> None:
     function, sizes = called(node, functions)
-    if len(node.arguments) != len(function.inputs) or len(sizes) != len(function.symbols):
+    taken = len(function.inputs) + (node.operator == BRANCH)
+    if len(node.arguments) != taken or len(sizes) != len(function.symbols):
         raise ValueError(
             f"node {node.name}: the function takes {len(function.inputs)} arguments and has "
             f"{len(function.symbols)} symbols"
         )
+    item, count = node.attributes.get(ITEM), len(function.outputs)
+    if item not in (range(count) if count > 1 else (None,)):
+        raise ValueError(f"node {node.name}: the function has {count} outputs, and no {item!r}")
+    if node.operator == BRANCH:
+        other = functions.get(str(node.attributes.get("otherwise")))
+        alike = other is not None and len(other.outputs) == count
+        if other is None or not alike or signature(other) != signature(function):
+            raise ValueError(f"node {node.name}: the branches differ in what they take or give")
+
+
+def signature(function: Program) -> tuple[tuple[tuple[Dim, ...], str], ...]:
+    """The shape and dtype of each input."""
+    return tuple((tensor.shape, tensor.dtype) for tensor in function.inputs)
 
 
 def _check_function(name: str, function: Program) -> None:
@@ -256,12 +277,12 @@ def _check_function(name: str, function: Program) -> None:
         or function.functions
         or function.size_parameters
         or any(tensor.constant for tensor in function.inputs)
-        or len(function.outputs) != 1
-        or function.outputs[0] not in made
+        or not made.issuperset(function.outputs)
+        or any(node.operator == BRANCH for node in function.nodes)
     ):
         raise ValueError(
-            f"function {name!r}: it has run-time inputs, one output that a node makes, no "
-            "functions of its own, and is not told the sizes of its symbols"
+            f"function {name!r}: it has run-time inputs, outputs that nodes make, no functions "
+            "of its own, and is not told the sizes of its symbols"
         )
 
 

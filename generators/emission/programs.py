@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 import tvm
 from tvm import relax
@@ -15,6 +16,7 @@ from relaxcheck.generators.calls import (
     form,
     grouped,
     has_effect,
+    is_one_block,
     is_pure,
     undefined_symbols,
 )
@@ -24,6 +26,7 @@ from relaxcheck.generators.core.case import CaseError, IllFormed, Valid
 from relaxcheck.generators.core.gradients import forward
 from relaxcheck.generators.core.program import (
     CALL,
+    CLOSURES,
     ITEM,
     SIZES,
     Attribute,
@@ -31,9 +34,15 @@ from relaxcheck.generators.core.program import (
     Node,
     Program,
     ShapeValue,
+    called,
 )
+from relaxcheck.generators.core.structure import AT, BRANCH, ELEMENT, TUPLE
 from relaxcheck.generators.emission import calls
 from relaxcheck.generators.emission.dims import emitted_dim
+
+_STRUCTURE = (CALL, BRANCH, TUPLE, ELEMENT)
+
+_BRANCHES = ("function", "otherwise")
 
 
 class UnknownOperator(CaseError):
@@ -48,8 +57,8 @@ def emit(case: Case, *, constants_as_parameters: bool = False) -> tvm.IRModule:
     Its parameters are the sizes that the program is told, if it is, and the run-time inputs in
     order, followed by the constant inputs in order where
     ``constants_as_parameters`` is set. It returns the output, or the tuple of several outputs. All
-    nodes stand in one dataflow block, but for calls with an effect, which stand between two. Each
-    symbol is one int64 variable.
+    nodes stand in one dataflow block, but for calls with an effect, conditionals, and what is to
+    stand apart, which stand between two. Each symbol is one int64 variable.
 
     Raises:
         UnknownOperator: the running TVM lacks an operator of the program.
@@ -74,11 +83,16 @@ def emit(case: Case, *, constants_as_parameters: bool = False) -> tvm.IRModule:
         for node in each.nodes:
             _function(node)
     builder = relax.BlockBuilder()
-    called = {
+    calling = [node for node in program.nodes if node.operator in (CALL, *CLOSURES)]
+    wanted = {node.attributes["function"] for node in calling}
+    variables = {
         name: _emit_function(builder, name, function)
         for name, function in program.functions.items()
+        if name in wanted
     }
-    _emit_body(builder, "main", program, [*leading, *run_time, *parameters], bound, sizes, called)
+    _emit_body(
+        builder, "main", program, [*leading, *run_time, *parameters], bound, sizes, variables
+    )
     return builder.get()
 
 
@@ -115,10 +129,9 @@ def _emit_body(
     called: Mapping[str, Any],
 ) -> Any:
     """The global variable of the function ``name``, private but for ``main``."""
-    pure = is_pure(program)
-    with builder.function(name, parameters, pure=pure, private=name != "main"):
-        body = _Body(builder, sizes, called, bound)
-        results = (_results if pure else _results_between_effects)(body, program)
+    with builder.function(name, parameters, pure=is_pure(program), private=name != "main"):
+        body = _Body(builder, sizes, called, bound, program.functions)
+        results = (_results if is_one_block(program) else _results_of_blocks)(body, program)
         return builder.emit_func_output(results[0] if len(results) == 1 else relax.Tuple(results))
 
 
@@ -129,19 +142,64 @@ class _Body(NamedTuple):
     sizes: Mapping[str, Any]
     called: Mapping[str, Any]
     bound: dict[str, Any]
+    functions: Mapping[str, Program] = {}
 
     def emit(self, nodes: Iterable[Node]) -> None:
         """Emit ``nodes`` into the block that is open."""
         tuples: dict[Hashable, Any] = {}
         for node in nodes:
-            if node.operator == CALL:
-                arguments = [self.bound[argument] for argument in node.arguments]
-                call = relax.Call(self.called[str(node.attributes["function"])], arguments)
-                self.bound[node.name] = self.builder.emit(call, name_hint=node.name)
+            if node.operator in _STRUCTURE:
+                self.bound[node.name] = self._structured(node, tuples)
             else:
                 self.bound[node.name] = _emitted(
                     self.builder, node, self.bound, self.sizes, tuples, self.called
                 )
+
+    def _structured(self, node: Node, tuples: dict[Hashable, Any]) -> Any:
+        """The variable of a call of a function, a conditional, a tuple, or an element of one."""
+        arguments = [self.bound[argument] for argument in node.arguments]
+        if node.operator == TUPLE:
+            return self.builder.emit(relax.Tuple(arguments), name_hint=node.name)
+        if node.operator == ELEMENT:
+            item = relax.TupleGetItem(arguments[0], node.attributes[AT])
+            return self.builder.emit(item, name_hint=node.name)
+        others = {name: value for name, value in node.attributes.items() if name != ITEM}
+        key = (node.operator, node.arguments, tuple(sorted(others.items())))
+        made = tuples.get(key) if ITEM in node.attributes else None
+        if made is None:
+            if node.operator == CALL:
+                call = relax.Call(self.called[str(node.attributes["function"])], arguments)
+            else:
+                function, otherwise = (self._branch(node, name) for name in _BRANCHES)
+                call = relax.If(arguments[0], function, otherwise)
+            hint = "" if ITEM in node.attributes else node.name
+            made = tuples[key] = self.builder.emit(call, name_hint=hint)
+        if ITEM not in node.attributes:
+            return made
+        item = relax.TupleGetItem(made, node.attributes[ITEM])
+        return self.builder.emit(item, name_hint=node.name)
+
+    def _branch(self, node: Node, name: str) -> Any:
+        """The body of the function that the attribute ``name`` names, in a block of its own."""
+        attributes = {**node.attributes, "function": node.attributes[name]}
+        function, dims = called(
+            msgspec.structs.replace(node, attributes=attributes), self.functions
+        )
+        sizes = [emitted_dim(dim, self.sizes) for dim in dims]
+        numbers = [tvm_api.integer(size) if isinstance(size, int) else size for size in sizes]
+        inputs = (tensor.name for tensor in function.inputs)
+        operands = (self.bound[argument] for argument in node.arguments[1:])
+        inner = _Body(
+            self.builder,
+            dict(zip(function.symbols, numbers, strict=True)),
+            {},
+            dict(zip(inputs, operands, strict=True)),
+        )
+        self.builder._begin_binding_block()
+        inner.emit(function.nodes)
+        results = [inner.bound[output] for output in function.outputs]
+        result = results[0] if len(results) == 1 else relax.Tuple(results)
+        return relax.SeqExpr([self.builder._end_block()], result)
 
 
 def _results(body: _Body, program: Program) -> list[Any]:
@@ -151,8 +209,8 @@ def _results(body: _Body, program: Program) -> list[Any]:
         return [body.builder.emit_output(body.bound[output]) for output in program.outputs]
 
 
-def _results_between_effects(body: _Body, program: Program) -> list[Any]:
-    """The variables of the outputs, where no dataflow block has a call with side effects."""
+def _results_of_blocks(body: _Body, program: Program) -> list[Any]:
+    """The variables of the outputs, where some nodes stand in no dataflow block."""
     for block in blocks(program):
         if not block.is_dataflow:
             body.emit(block.nodes)
@@ -265,7 +323,7 @@ def _function(node: Node) -> Any:
     Raises:
         UnknownOperator: the running TVM has neither.
     """
-    if node.operator == CALL or form(node.operator) not in ("call", "bare"):
+    if node.operator in _STRUCTURE or form(node.operator) not in ("call", "bare"):
         return None
     if form(node.operator) == "bare":
         function = tvm_api.get_op(f"relax.{node.operator}")

@@ -13,8 +13,9 @@ import msgspec
 
 from relaxcheck.generators.core import dims
 from relaxcheck.generators.core.dims import Dim
-from relaxcheck.generators.core.fills.kinds import Below, Fill, LongestSegment, Misfit, Offsets
-from relaxcheck.generators.core.program import Attribute, Input, Node, Program, ShapeValue
+from relaxcheck.generators.core.fills.kinds import LongestSegment
+from relaxcheck.generators.core.program import Input, Node, Program
+from relaxcheck.generators.core.rewriting import with_dims
 from relaxcheck.generators.core.static import static
 from relaxcheck.generators.graphs.choices import Choices
 
@@ -142,40 +143,3 @@ def related(
     """Apply the relation ``name``: the rewritten ``program``, and its bindings."""
     rows = tuple(dict(row) for row in bindings)
     return RELATIONS[name](program, rows, choices)
-
-
-def with_dims(program: Program, dim: Callable[[Dim], Dim], limit: Callable[[Dim], Dim]) -> Program:
-    """Replace the dimensions of ``program``; those of its functions stay.
-
-    ``dim`` maps the dimensions of inputs and nodes, in order; ``limit`` maps the dimensions that
-    bound input values.
-    """
-    inputs = tuple(
-        msgspec.structs.replace(
-            tensor, shape=tuple(map(dim, tensor.shape)), fill=_fill(tensor.fill, limit)
-        )
-        for tensor in program.inputs
-    )
-    nodes = tuple(
-        msgspec.structs.replace(
-            node,
-            attributes={name: _attribute(value, dim) for name, value in node.attributes.items()},
-        )
-        for node in program.nodes
-    )
-    return msgspec.structs.replace(program, inputs=inputs, nodes=nodes)
-
-
-def _attribute(value: Attribute, dim: Callable[[Dim], Dim]) -> Attribute:
-    return ShapeValue(tuple(map(dim, value.dims))) if isinstance(value, ShapeValue) else value
-
-
-def _fill(fill: Fill, limit: Callable[[Dim], Dim]) -> Fill:
-    match fill:
-        case Offsets(total=total):
-            return Offsets(limit(total))
-        case Below(limit=most):
-            return msgspec.structs.replace(fill, limit=limit(most))
-        case Misfit(shape=shape):
-            return Misfit(tuple(map(limit, shape)))
-    return fill

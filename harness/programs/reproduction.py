@@ -13,6 +13,7 @@ from relaxcheck.generators.core.static import static
 from relaxcheck.generators.core.values import Array, arrays
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.outcomes.outcome import Check, Outcome, Verdict
+from relaxcheck.harness.programs.vetting import tensors
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.oracles.answer import Bounded
 from relaxcheck.oracles.reference.evaluate import Numerics, evaluate
@@ -180,7 +181,7 @@ def _size(run: Run) -> int:
 
 def _values(case: Case, run: Run) -> dict[str, Bounded]:
     """The reference's value of every node, with the bounds of the pipeline's numerics."""
-    names = tuple(node.name for node in case.program.nodes)
+    names = tensors(case.program)
     mixed = PIPELINES[case.pipeline].mixed_precision
     numerics = Numerics.MIXED_FLOAT16 if mixed else Numerics.OWN
     every = msgspec.structs.replace(case.program, outputs=(*names, *case.program.outputs))

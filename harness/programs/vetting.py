@@ -10,8 +10,9 @@ import msgspec
 from relaxcheck.generators.core.called import arguments, overwriting
 from relaxcheck.generators.core.called.arguments import Actual
 from relaxcheck.generators.core.case import Invalid, Mismatch, Valid
-from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.core.program import Case, Program
 from relaxcheck.generators.core.static import static
+from relaxcheck.generators.core.structure import tuple_values
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.harness.kind import Progress
 from relaxcheck.harness.outcomes.outcome import Computed, Reference
@@ -51,7 +52,7 @@ def reference(case: Case) -> Reference:
         MemoryError: it is too big to say.
         Exception: anything else, which is a fault of the reference's.
     """
-    names = tuple(node.name for node in case.program.nodes)
+    names = tensors(case.program)
     every = msgspec.structs.replace(case.program, outputs=names or case.program.outputs)
     computed = []
     try:
@@ -75,6 +76,12 @@ def reference(case: Case) -> Reference:
             for name, results in zip(names, zip(*computed, strict=True), strict=False)
         }
     )
+
+
+def tensors(program: Program) -> tuple[str, ...]:
+    """The names of the nodes whose value is no tuple."""
+    tuples = tuple_values(program.nodes)
+    return tuple(node.name for node in program.nodes if node.name not in tuples)
 
 
 def _inputs(case: Case, at: int) -> dict[str, Actual]:

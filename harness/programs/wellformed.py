@@ -31,6 +31,7 @@ from relaxcheck.generators.core.program import (
     ShapeValue,
     called,
 )
+from relaxcheck.generators.core.structure import BRANCH
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.record import Attribute as Declared
 from relaxcheck.generators.operators.record import Operator
@@ -245,7 +246,7 @@ def _check_sizes(program: Program, binding: Mapping[str, int], *, lenient: bool)
         if max(sizes, default=0) > LARGEST_SIZE or prod(map(abs, sizes)) > MOST_ELEMENTS:
             raise CaseError(f"{place}: no tensor of shape {_short(sizes)} fits into memory")
     for node in program.nodes:
-        if node.operator in (CALL, *CLOSURES):
+        if node.operator in (CALL, BRANCH, *CLOSURES):
             function, dims = called(node, program.functions)
             sizes = _sizes(f"node {node.name}", dims, binding)
             inner = dict(zip(function.symbols, sizes, strict=True))

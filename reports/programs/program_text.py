@@ -1,5 +1,6 @@
 """A program as Python source that builds it with ``relax.BlockBuilder``, line by line."""
 
+import types
 from collections.abc import Mapping, Sequence
 
 from relaxcheck.generators.calls import (
@@ -9,6 +10,7 @@ from relaxcheck.generators.calls import (
     grouped,
     has_effect,
     has_nulls,
+    is_one_block,
     is_pure,
     telling,
 )
@@ -25,6 +27,8 @@ from relaxcheck.generators.core.program import (
     Program,
     ShapeValue,
 )
+from relaxcheck.generators.core.rewriting import at_sizes
+from relaxcheck.generators.core.structure import AT, BRANCH, ELEMENT, TUPLE
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.reports.programs.call_text import (
     closure_lines,
@@ -54,8 +58,11 @@ def program_lines(case: Case, names: Mapping[str, str]) -> list[str]:
     lines = [f"def program({', '.join(bound)}):"]
     if program.functions:
         lines.append("    bb = relax.BlockBuilder()")
+    calling = [node for node in program.nodes if node.operator in (CALL, *CLOSURES)]
+    wanted = {node.attributes["function"] for node in calling}
     for name, function in program.functions.items():
-        lines += [f"    {line}" for line in _function(name, function)]
+        if name in wanted:
+            lines += [f"    {line}" for line in _function(name, function)]
     lines += [f"    {line}" for line in _variables(program, names, as_parameters)]
     if not program.functions:
         lines.append("    bb = relax.BlockBuilder()")
@@ -129,8 +136,8 @@ def _variables(program: Program, names: Mapping[str, str], as_parameters: bool) 
 
 def _body(program: Program, names: Mapping[str, str]) -> list[str]:
     """The lines of a function's body."""
-    if not is_pure(program):
-        return _body_between_effects(program, names)
+    if not is_one_block(program):
+        return _body_of_blocks(program, names)
     tuples: dict[str, str] = {}
     bound = [line for node in program.nodes for line in _bound(node, names, tuples)]
     lines = ["with bb.dataflow():", *(f"    {line}" for line in bound)]
@@ -144,12 +151,12 @@ def _body(program: Program, names: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _body_between_effects(program: Program, names: Mapping[str, str]) -> list[str]:
-    """The lines of a body that has calls with side effects, outside of its dataflow blocks."""
+def _body_of_blocks(program: Program, names: Mapping[str, str]) -> list[str]:
+    """The lines of a body some of whose nodes stand outside of its dataflow blocks."""
     lines: list[str] = []
     for is_dataflow, nodes, kept in blocks(program):
         tuples: dict[str, str] = {}
-        bound = [line for node in nodes for line in _bound(node, names, tuples)]
+        bound = [line for node in nodes for line in _bound(node, names, tuples, program.functions)]
         if not is_dataflow:
             lines += bound
             continue
@@ -161,10 +168,15 @@ def _body_between_effects(program: Program, names: Mapping[str, str]) -> list[st
     return [*lines, f"bb.emit_func_output({whole})"]
 
 
-def _bound(node: Node, names: Mapping[str, str], tuples: dict[str, str]) -> list[str]:
+def _bound(
+    node: Node,
+    names: Mapping[str, str],
+    tuples: dict[str, str],
+    functions: Mapping[str, Program] = types.MappingProxyType({}),
+) -> list[str]:
     """The lines that bind ``node``; ``tuples`` are the variables of calls that gave tuples.
 
-    Closures are among them.
+    Closures are among them. ``functions`` are those that conditionals have as branches.
     """
     arguments = [names[name] for name in node.arguments]
     if form(node.operator) == "cast":
@@ -175,10 +187,13 @@ def _bound(node: Node, names: Mapping[str, str], tuples: dict[str, str]) -> list
         return [f"{names[node.name]} = bb.match_cast({arguments[0]}, {to})"]
     if has_effect(node.operator):
         return [f"bb.emit({_call(node, arguments)})", f"{names[node.name]} = {arguments[-1]}"]
-    before, text = _called(node, names, arguments, tuples)
+    if node.operator == BRANCH:
+        before, text = _conditional(node, names, arguments, functions, tuples)
+    else:
+        before, text = _called(node, names, arguments, tuples)
     if ITEM not in node.attributes:
         return [*before, f"{names[node.name]} = bb.emit({text})"]
-    lines, key = [], "\n".join([*before, text])
+    lines, key = [], text if node.operator == BRANCH else "\n".join([*before, text])
     if key not in tuples:
         tuples[key] = f"{names[node.name]}_all"
         lines = [*before, f"{tuples[key]} = bb.emit({text})"]
@@ -194,7 +209,7 @@ def printed_names(program: Program) -> dict[str, str]:
     """
     names: dict[str, str] = {}
     program = forward(program)
-    if not is_pure(program) or any(
+    if not is_one_block(program) or any(
         node.operator in (CALL, *CLOSURES) or has_nulls(node.operator) for node in program.nodes
     ):
         return names
@@ -225,7 +240,47 @@ def _called(
             return closure_lines(node, names[node.name], arguments, made)
     if node.operator == CALL:
         return [], f"relax.Call({node.attributes['function']}, [{', '.join(arguments)}])"
+    if node.operator == TUPLE:
+        return [], f"relax.Tuple([{', '.join(arguments)}])"
+    if node.operator == ELEMENT:
+        return [], f"relax.TupleGetItem({arguments[0]}, {node.attributes[AT]})"
     return [], _call(node, arguments)
+
+
+def _conditional(
+    node: Node,
+    names: Mapping[str, str],
+    arguments: Sequence[str],
+    functions: Mapping[str, Program],
+    made: dict[str, str],
+) -> tuple[list[str], str]:
+    """The lines that make both branches of ``node``, unless they are ``made``; and the call."""
+    own = {key: value for key, value in node.attributes.items() if key != ITEM}
+    key = f"{node.operator} {node.arguments} {own}"
+    text = made.get(key)
+    if text is not None:
+        return [], text
+    lines, branches = [], []
+    for attribute, word in (("function", "true"), ("otherwise", "false")):
+        function = functions[str(node.attributes[attribute])]
+        sizes = node.attributes["sizes"]
+        dims = sizes.dims if isinstance(sizes, ShapeValue) else sizes
+        assert isinstance(dims, tuple)
+        inner = at_sizes(function, dims)
+        variables = {each.name: f"{names[node.name]}_{word}_{each.name}" for each in inner.nodes}
+        inputs = (tensor.name for tensor in inner.inputs)
+        variables |= dict(zip(inputs, arguments[1:], strict=True))
+        tuples: dict[str, str] = {}
+        results = [variables[name] for name in inner.outputs]
+        result = results[0] if len(results) == 1 else f"relax.Tuple([{', '.join(results)}])"
+        branches.append(f"{names[node.name]}_{word}")
+        lines += [
+            "bb._begin_binding_block()",
+            *(line for each in inner.nodes for line in _bound(each, variables, tuples)),
+            f"{branches[-1]} = relax.SeqExpr([bb._end_block()], {result})",
+        ]
+    made[key] = f"relax.If({arguments[0]}, {', '.join(branches)})"
+    return lines, made[key]
 
 
 def _call(node: Node, arguments: Sequence[str]) -> str:

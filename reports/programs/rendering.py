@@ -126,9 +126,12 @@ def program_text(program: Program) -> str:
         + (" constant" if tensor.constant else "")
         for tensor in program.inputs
     ]
+    for name, function in program.functions.items():
+        lines += [f"{name}:", *(f"  {line}" for line in program_text(function).splitlines())]
     for node in program.nodes:
         attributes = "".join(f", {k}={_value(v)}" for k, v in node.attributes.items())
         lines.append(f"{node.name} = {node.operator}({', '.join(node.arguments)}{attributes})")
+    lines += [f"# outside of dataflow blocks: {', '.join(program.apart)}"] * bool(program.apart)
     return "\n".join([*lines, f"return {', '.join(program.outputs)}"])
 
 

@@ -10,6 +10,7 @@ from relaxcheck.generators.calls import (
     blocks,
     form,
     has_effect,
+    is_one_block,
     is_pure,
     telling,
 )
@@ -27,6 +28,7 @@ from relaxcheck.generators.core.program import (
     Program,
     ShapeValue,
 )
+from relaxcheck.generators.core.structure import AT, BRANCH, ELEMENT, TUPLE
 from relaxcheck.reports.programs.program_text import operand_texts
 from relaxcheck.reports.programs.python_source import attribute_text, fitted, string_text
 
@@ -47,7 +49,7 @@ def tvmscript(program: Program) -> str:
     lines.append("):")
     lines += [f"    {name} = T.int64()" for name in _needed(program)]
     whole = [Block(True, program.nodes, tuple(dict.fromkeys(program.outputs)))]
-    for is_dataflow, nodes, kept in whole if pure else blocks(program):
+    for is_dataflow, nodes, kept in whole if is_one_block(program) else blocks(program):
         tuples: dict[str, str] = {}
         lines += ["    with R.dataflow():"] if is_dataflow else []
         for node in nodes:
@@ -98,6 +100,8 @@ def _symbols(shape: Sequence[Dim]) -> set[str]:
 
 def _bound(node: Node, tuples: dict[str, str]) -> list[str]:
     """The lines that bind ``node``; ``tuples`` are the variables of calls that gave tuples."""
+    if node.operator == BRANCH:
+        return _conditional(node)
     text = _call(node)
     if has_effect(node.operator):
         return [text, f"{node.name} = {node.arguments[-1]}"]
@@ -110,7 +114,22 @@ def _bound(node: Node, tuples: dict[str, str]) -> list[str]:
     return [*lines, f"{node.name} = {tuples[text]}[{node.attributes[ITEM]}]"]
 
 
+def _conditional(node: Node) -> list[str]:
+    """The lines of a conditional, whose branches are written as calls."""
+    operands, item = ", ".join(node.arguments[1:]), node.attributes.get(ITEM)
+    taken = "" if item is None else f"[{item}]"
+    function, otherwise = (
+        f"    {node.name} = {node.attributes[name]}({operands}){taken}"
+        for name in ("function", "otherwise")
+    )
+    return [f"if {node.arguments[0]}:", function, "else:", otherwise]
+
+
 def _call(node: Node) -> str:
+    if node.operator == TUPLE:
+        return _tuple(node.arguments)
+    if node.operator == ELEMENT:
+        return f"{node.arguments[0]}[{node.attributes[AT]}]"
     if form(node.operator) == "cast":
         shape = node.attributes["shape"]
         dims = shape.dims if isinstance(shape, ShapeValue) else shape

@@ -13,9 +13,13 @@ from relaxcheck.generators.core.called.meanings import (
     function_of,
 )
 from relaxcheck.generators.core.program import CALL, CLOSURES, ITEM, Node, Program
+from relaxcheck.generators.core.structure import BRANCH, ELEMENT, TUPLE
 
 _SHARING = frozenset(
-    {"reshape", "flatten", "squeeze", "expand_dims", "match_cast", "memory.view", CALL, *CLOSURES}
+    {
+        *("reshape", "flatten", "squeeze", "expand_dims", "match_cast", "memory.view"),
+        *(CALL, *CLOSURES, BRANCH, TUPLE, ELEMENT),
+    }
 )
 """Operators whose result may have the memory of an argument."""
 

@@ -20,6 +20,7 @@ from relaxcheck.generators.graphs.fragments import FRAGMENTS
 from relaxcheck.generators.graphs.programs import chosen
 from relaxcheck.generators.graphs.relations import NONE, RELATIONS, related
 from relaxcheck.generators.graphs.whole.growing import NO_FRAGMENT, grown
+from relaxcheck.generators.graphs.whole.structure import PLAIN, STRUCTURES, structured
 
 NAME = "graphs"
 
@@ -81,7 +82,8 @@ def _drafts_at(draw: st.DrawFn, point: Point) -> Draft:
 def _cases_at(draw: st.DrawFn, point: Point) -> Case:
     draft, choices = draw(_drafts_at(point)), Choices(draw)
     bindings = chosen(draft, choices)
-    program, rows = related(text(point, "relation"), draft.program(), bindings, choices)
+    whole = structured(text(point, "structure"), draft, draft.program(), choices)
+    program, rows = related(text(point, "relation"), whole, bindings, choices)
     return Case(
         family=NAME,
         program=program,
@@ -99,6 +101,7 @@ def family(pipelines: Sequence[str]) -> Graphs:
         Axis("nodes", NODES, 1, least=(1,)),
         Axis("fragment", (NO_FRAGMENT, *FRAGMENTS), NO_FRAGMENT, default_weight=8),
         Axis("form", ("whole", "near"), "whole", near),
+        Axis("structure", tuple(STRUCTURES), PLAIN, default_weight=3),
         Axis("dtype", DTYPES, DTYPES[0], default_weight=4),
         Axis("relation", tuple(RELATIONS), NONE, default_weight=len(RELATIONS)),
     )

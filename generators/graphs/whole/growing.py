@@ -10,7 +10,7 @@ from relaxcheck.generators.graphs.programs import NAMES, SIMPLEST, STEPS
 
 NO_FRAGMENT = "none"
 
-_SLACK = 24
+_SLACK = 48
 """Nodes above the number that is asked for, so that a fragment fits whole."""
 
 _MOST = 20_000

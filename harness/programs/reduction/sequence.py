@@ -5,6 +5,7 @@ from relaxcheck.harness.programs.reduction import (
     graph_steps,
     setting_steps,
     size_steps,
+    structure_steps,
     value_steps,
 )
 from relaxcheck.harness.programs.reduction.simplicity import Defaults
@@ -13,6 +14,7 @@ from relaxcheck.harness.triage.reduction.search import RUNNING
 
 STEPS: tuple[Step, ...] = (
     graph_steps.outputs,
+    structure_steps.structure,
     graph_steps.nodes,
     graph_steps.arguments,
     graph_steps.inputs,
@@ -33,6 +35,7 @@ STEPS: tuple[Step, ...] = (
 
 CORE_STEPS: tuple[Step, ...] = (
     graph_steps.outputs,
+    structure_steps.structure,
     graph_steps.nodes,
     graph_steps.inputs,
     setting_steps.caller,

@@ -13,6 +13,7 @@ from relaxcheck.generators.core.dims import Dim, symbols
 from relaxcheck.generators.core.fills.kinds import Fill, Literal, Offsets, Random
 from relaxcheck.generators.core.layouts import familiar_alternatives
 from relaxcheck.generators.core.program import (
+    CALL,
     EXEC_MODES,
     REGIMES,
     Attribute,
@@ -21,6 +22,7 @@ from relaxcheck.generators.core.program import (
     ShapeValue,
 )
 from relaxcheck.generators.passes.calls import passes_of
+from relaxcheck.generators.core.structure import BRANCH, TUPLE
 from relaxcheck.generators.targets import TARGETS
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 
@@ -88,7 +90,8 @@ def measure(case: Case, defaults: Defaults) -> Measure:
     dims = _dims(program)
     numbers = (*_sizes(dims), *_bound(case))
     return (
-        len(program.nodes),
+        _structure(program),
+        len(program.nodes) + sum(len(each.nodes) for each in program.functions.values()),
         len(program.outputs),
         sum(len(node.arguments) for node in program.nodes),
         len(program.inputs),
@@ -119,6 +122,12 @@ def measure(case: Case, defaults: Defaults) -> Measure:
         sum(_fill_cost(tensor.fill) for tensor in program.inputs),
         case.seed,
     )
+
+
+def _structure(program: Program) -> int:
+    """Count conditionals, calls of functions, tuples and nodes apart: a reader follows them."""
+    own = sum(node.operator in (BRANCH, CALL, TUPLE) for node in program.nodes)
+    return own + len(program.apart)
 
 
 def _steps(pipeline: str) -> int:

@@ -13,6 +13,7 @@ import msgspec
 
 from relaxcheck.generators.core import dims
 from relaxcheck.generators.core.dims import Dim
+from relaxcheck.generators.core.inlining import functions_of
 from relaxcheck.generators.core.program import Case, Input, Node
 from relaxcheck.harness.outcomes.outcome import Computed
 from relaxcheck.harness.programs.reduction.simplicity import Defaults
@@ -62,11 +63,15 @@ def remade(
     """
     own = case.program
     wanted = tuple(dict.fromkeys(own.outputs if outputs is None else outputs))
+    needed = _needed(own.nodes if nodes is None else nodes, wanted)
+    left = {node.name for node in needed}
     program = msgspec.structs.replace(
         own,
         inputs=tuple(own.inputs if inputs is None else inputs),
-        nodes=_needed(own.nodes if nodes is None else nodes, wanted),
+        nodes=needed,
         outputs=wanted,
+        functions=functions_of(needed, own.functions),
+        apart=tuple(name for name in own.apart if name in left),
     )
     if not program.nodes:
         raise ValueError("a program without a node tests nothing")

@@ -53,7 +53,7 @@ def test_a_call_that_does_not_fit_is_refused(attributes: dict[str, object]) -> N
         _calling(**attributes)
 
 
-def test_a_function_has_run_time_inputs_and_one_output_of_a_node() -> None:
+def test_a_function_has_run_time_inputs_and_outputs_of_nodes() -> None:
     constant = Input("c", (2,), "float32", constant=True)
     x = Input("x", (2,), "float32")
     node = Node("y", "nn.relu", ("x",))
