@@ -5,19 +5,23 @@ need not be. The reference holds its program to the definition of each operator
 (``oracles/MEANINGS.md``).
 """
 
+from collections.abc import Sequence
+
 import msgspec
 
 from relaxcheck.generators.core.called import arguments, overwriting
 from relaxcheck.generators.core.called.arguments import Actual
 from relaxcheck.generators.core.case import Invalid, Mismatch, Valid
-from relaxcheck.generators.core.program import Case, Program
+from relaxcheck.generators.core.program import ITEM, Case, Program
 from relaxcheck.generators.core.static import static
-from relaxcheck.generators.core.structure import tuple_values
+from relaxcheck.generators.core.structure import BRANCH, tuple_values
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.harness.kind import Progress
 from relaxcheck.harness.outcomes.outcome import Computed, Reference
-from relaxcheck.oracles.answer import Unsupported
+from relaxcheck.oracles.answer import Bounded, Unsupported
 from relaxcheck.oracles.reference.evaluate import evaluate
+
+_BRANCHES = ("function", "otherwise")
 
 
 def validate(case: Case, progress: Progress) -> tuple[Reference, str]:
@@ -53,13 +57,19 @@ def reference(case: Case) -> Reference:
         Exception: anything else, which is a fault of the reference's.
     """
     names = tensors(case.program)
-    every = msgspec.structs.replace(case.program, outputs=names or case.program.outputs)
+    every, pairs = _with_branches(case.program)
+    every = msgspec.structs.replace(every, outputs=names or case.program.outputs)
     computed = []
     try:
         overwriting.check(case.program)
         for at in range(len(case.bindings)):
             plain = static(every, case.bindings[at])
+            ends = [f"{name}__{branch}" for name in pairs for branch in _BRANCHES]
+            plain = msgspec.structs.replace(plain, outputs=(*plain.outputs, *ends))
             results = evaluate(plain, arrays(case, at))
+            given = len(every.outputs)
+            _check_branches(results[given:])
+            results = results[:given]
             computed.append(results)
             actual = {
                 name: Actual(result.value.shape, result.dtype)
@@ -76,6 +86,27 @@ def reference(case: Case) -> Reference:
             for name, results in zip(names, zip(*computed, strict=True), strict=False)
         }
     )
+
+
+def _with_branches(program: Program) -> tuple[Program, list[str]]:
+    """``program`` with all items of its conditionals, and the names of these items."""
+    nodes, names = list(program.nodes), []
+    for node in program.nodes:
+        if node.operator == BRANCH:
+            count = len(program.functions[str(node.attributes["function"])].outputs)
+            for item in range(count):
+                name = f"{node.name}__item{item}"
+                attributes = {**node.attributes, ITEM: item} if count > 1 else node.attributes
+                nodes.append(msgspec.structs.replace(node, name=name, attributes=attributes))
+                names.append(name)
+    return msgspec.structs.replace(program, nodes=tuple(nodes)), names
+
+
+def _check_branches(results: Sequence[Bounded]) -> None:
+    """Check that neighbours, the results of both branches, are of one type."""
+    for first, second in zip(results[::2], results[1::2], strict=True):
+        if (first.value.shape, first.dtype) != (second.value.shape, second.dtype):
+            raise ValueError("the branches of a conditional give tensors of different types")
 
 
 def tensors(program: Program) -> tuple[str, ...]:

@@ -10,7 +10,16 @@ from typing import NamedTuple
 from relaxcheck.generators.core.called.meanings import CALLS
 from relaxcheck.generators.core.called.tir_functions import CALL_TIR
 from relaxcheck.generators.core.dims import evaluate, symbols
-from relaxcheck.generators.core.program import Attribute, Program, ShapeValue
+from relaxcheck.generators.core.program import (
+    CALL,
+    CLOSURES,
+    Attribute,
+    Node,
+    Program,
+    ShapeValue,
+    called,
+)
+from relaxcheck.generators.core.structure import BRANCH
 
 _CALLS = frozenset({CALL_TIR, *CALLS})
 
@@ -25,10 +34,14 @@ class Actual(NamedTuple):
 def check(program: Program, binding: Mapping[str, int], tensors: Mapping[str, Actual]) -> None:
     """Compare each call with its ``tensors`` at ``binding``; those that are missing are not.
 
+    An argument of one of the program's functions, or of branches, has the type of the input.
+
     Raises:
         ValueError: an argument or a result is not as the call says.
     """
     for node in program.nodes:
+        if node.operator in (CALL, BRANCH, *CLOSURES):
+            _check_inputs(node, program, binding, tensors)
         if node.operator not in _CALLS:
             continue
         stated = Actual(_at(node.attributes["of"], binding), str(node.attributes["dtype"]))
@@ -37,6 +50,20 @@ def check(program: Program, binding: Mapping[str, int], tensors: Mapping[str, Ac
         if node.operator == CALL_TIR:
             result = Actual(_at(node.attributes["shape"], binding), stated.dtype)
             _compare(node.name, node.name, result, tensors)
+
+
+def _check_inputs(
+    node: Node, program: Program, binding: Mapping[str, int], tensors: Mapping[str, Actual]
+) -> None:
+    function, dims = called(node, program.functions)
+    if any(not symbols(dim) <= binding.keys() for dim in dims):
+        return
+    inner = dict(zip(function.symbols, (evaluate(dim, binding) for dim in dims), strict=True))
+    arguments = node.arguments[node.operator == BRANCH :]
+    for tensor, name in zip(function.inputs, arguments, strict=True):
+        _compare(
+            node.name, name, Actual(_at(ShapeValue(tensor.shape), inner), tensor.dtype), tensors
+        )
 
 
 def _compare(call: str, name: str, stated: Actual, tensors: Mapping[str, Actual]) -> None:

@@ -162,3 +162,17 @@ def test_no_output_is_a_tuple_and_nothing_unknown_stands_apart() -> None:
         replace(PROGRAM, outputs=("t",))
     with pytest.raises(ValueError, match="no node 'other'"):
         replace(PROGRAM, apart=("other",))
+
+
+def test_arguments_have_the_types_of_the_inputs_and_branches_give_the_same() -> None:
+    function = PROGRAM.functions["f"]
+    for other in ({"dtype": "float64"}, {"shape": ("k", 5)}, {"shape": ("k", 1)}):
+        changed = replace(function, inputs=(replace(function.inputs[0], **other),))
+        program = replace(PROGRAM, functions={"f": changed, "g": replace(changed)})
+        assert "and the call says" in reference(replace(CASE, program=program)).refused
+    sums = (*function.nodes[:1], Node("s", "sum", ("e",), {"axis": (1,), "keepdims": True}))
+    program = replace(PROGRAM, functions={"f": replace(function, nodes=sums), "g": function})
+    nodes = [node for node in program.nodes if node.name not in ("i0", "z", "q")]
+    items = (*nodes[:-1], replace(nodes[-1], arguments=("flag", "x")))
+    program = replace(program, nodes=items, outputs=("i1", "h1"), apart=())
+    assert "branches" in reference(replace(CASE, program=program)).refused
