@@ -29,7 +29,8 @@ def constants(draft: Draft, choices: Choices, off: str) -> None:
     fixed, kind = off != "nothing constant", "int32" if off == "of integers" else draft.dtype
     first, second = (draft.input((4, size), kind, constant=fixed) for _ in range(2))
     total = two(draft, choices.choice(("add", "subtract", "multiply")), first, second)
-    match choices.below(4):
+    # A size of 0 in the new shape of a reshape is the operand's.
+    match choices.below(4) if size else 0:
         case 0:
             total = permuted(draft, total, 1, 0)
         case 1:
