@@ -33,6 +33,7 @@ from relaxcheck.generators.core.fills.kinds import (
 )
 from relaxcheck.generators.core.pass_calls import PassCall
 from relaxcheck.generators.core.structure import BRANCH, tuple_values
+from relaxcheck.generators.core.structure import BRANCH, check_results, tuple_values
 from relaxcheck.generators.targets import LLVM, TARGETS
 
 FORMAT = 1
@@ -255,19 +256,7 @@ def _check_call(node: Node, functions: Mapping[str, Program]) -> None:
             f"node {node.name}: the function takes {len(function.inputs)} arguments and has "
             f"{len(function.symbols)} symbols"
         )
-    item, count = node.attributes.get(ITEM), len(function.outputs)
-    if item not in (range(count) if count > 1 else (None,)):
-        raise ValueError(f"node {node.name}: the function has {count} outputs, and no {item!r}")
-    if node.operator == BRANCH:
-        other = functions.get(str(node.attributes.get("otherwise")))
-        alike = other is not None and len(other.outputs) == count
-        if other is None or not alike or signature(other) != signature(function):
-            raise ValueError(f"node {node.name}: the branches differ in what they take or give")
-
-
-def signature(function: Program) -> tuple[tuple[tuple[Dim, ...], str], ...]:
-    """The shape and dtype of each input."""
-    return tuple((tensor.shape, tensor.dtype) for tensor in function.inputs)
+    check_results(node, function, functions, node.attributes.get(ITEM))
 
 
 def _check_function(name: str, function: Program) -> None:

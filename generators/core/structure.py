@@ -1,12 +1,42 @@
 """Structure of programs beside calls of operators: conditionals, and values that are tuples."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Any, Protocol, TypeVar
 
-if TYPE_CHECKING:
-    from relaxcheck.generators.core.program import Node
+
+class Named(Protocol):
+    """A node, as far as structure goes."""
+
+    @property
+    def name(self) -> str:
+        """The name of its value."""
+
+    @property
+    def operator(self) -> str:
+        """The name of its operator."""
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The names of the values that it takes."""
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """Its attributes."""
+
+
+class Callee(Protocol):
+    """A function, as far as structure goes."""
+
+    @property
+    def inputs(self) -> tuple[Any, ...]:
+        """The tensors that it takes."""
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of the values that it gives."""
+
+
+_Node = TypeVar("_Node", bound=Named)
 
 BRANCH = "if"
 """The operator of a node that is ``relax.If`` on its first argument, a truth value without axes.
@@ -24,7 +54,30 @@ ELEMENT = "tuple_item"
 AT = "at"
 
 
-def tuple_values(nodes: Sequence[Node]) -> dict[str, tuple[str, ...]]:
+def check_results(
+    node: Named, function: Callee, functions: Mapping[str, Callee], item: object
+) -> None:
+    """Check that ``node``, a call of ``function``, is one of its outputs, and both branches fit.
+
+    Raises:
+        ValueError: it is no output, or the branches of a conditional differ.
+    """
+    count = len(function.outputs)
+    if item not in (range(count) if count > 1 else (None,)):
+        raise ValueError(f"node {node.name}: the function has {count} outputs, and no {item!r}")
+    if node.operator == BRANCH:
+        other = functions.get(str(node.attributes.get("otherwise")))
+        alike = other is not None and len(other.outputs) == count
+        if other is None or not alike or _signature(other) != _signature(function):
+            raise ValueError(f"node {node.name}: the branches differ in what they take or give")
+
+
+def _signature(function: Callee) -> list[tuple[object, str]]:
+    """The shape and dtype of each input."""
+    return [(tensor.shape, tensor.dtype) for tensor in function.inputs]
+
+
+def tuple_values(nodes: Sequence[Named]) -> dict[str, tuple[str, ...]]:
     """The elements of each node whose value is a tuple, by name.
 
     Raises:
@@ -44,7 +97,7 @@ def tuple_values(nodes: Sequence[Node]) -> dict[str, tuple[str, ...]]:
     return elements
 
 
-def without_tuples(nodes: Sequence[Node]) -> tuple[list[Node], dict[str, str]]:
+def without_tuples(nodes: Sequence[_Node]) -> tuple[list[_Node], dict[str, str]]:
     """Those of ``nodes`` that make tensors, and the tensor that each element of a tuple is."""
     elements: dict[str, tuple[str, ...]] = {}
     same: dict[str, str] = {}
@@ -63,7 +116,7 @@ def without_tuples(nodes: Sequence[Node]) -> tuple[list[Node], dict[str, str]]:
     return others, same
 
 
-def _element(node: Node, elements: Mapping[str, tuple[str, ...]]) -> str:
+def _element(node: Named, elements: Mapping[str, tuple[str, ...]]) -> str:
     at = node.attributes.get(AT)
     of = elements.get(node.arguments[0]) if len(node.arguments) == 1 else None
     if of is None or not isinstance(at, int) or not 0 <= at < len(of):
