@@ -32,7 +32,6 @@ from relaxcheck.generators.core.fills.kinds import (
     Random,
 )
 from relaxcheck.generators.core.pass_calls import PassCall
-from relaxcheck.generators.core.structure import BRANCH, tuple_values
 from relaxcheck.generators.core.structure import BRANCH, check_results, tuple_values
 from relaxcheck.generators.targets import LLVM, TARGETS
 

@@ -21,8 +21,8 @@ from relaxcheck.generators.core.program import (
     Program,
     ShapeValue,
 )
-from relaxcheck.generators.passes.calls import passes_of
 from relaxcheck.generators.core.structure import BRANCH, TUPLE
+from relaxcheck.generators.passes.calls import passes_of
 from relaxcheck.generators.targets import TARGETS
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 
