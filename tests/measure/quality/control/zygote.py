@@ -25,6 +25,7 @@ def build(
     *,
     late: str | None = None,
     tracing: None = None,
+    log: object = None,
 ) -> Case:
     """Refuse what the operators' definitions do not allow."""
     progress("check")
