@@ -154,9 +154,13 @@ def result_stream() -> Iterator[IO[bytes]]:
     """Redirect standard output, where TVM may write, and yield the original for the result."""
     with os.fdopen(os.dup(1), "wb") as out:
         os.dup2(2, 1)
-        # Our parent may have gone.
-        signal.alarm(_SECONDS)
+        end_later()
         yield out
+
+
+def end_later() -> None:
+    """End this process after fifteen minutes from now: its parent may have gone."""
+    signal.alarm(_SECONDS)
 
 
 def main() -> None:

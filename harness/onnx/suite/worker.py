@@ -12,7 +12,7 @@ import msgspec
 
 from relaxcheck.harness.onnx.suite.claiming import claims
 from relaxcheck.harness.onnx.suite.tests import KINDS, SuiteTest, suite, with_initializers
-from relaxcheck.harness.releases.surveying import result_stream
+from relaxcheck.harness.releases.surveying import end_later, result_stream
 
 
 class Job(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,6 +49,8 @@ def main() -> None:
         for record in (claims(), *running):
             out.write(msgspec.json.encode(record) + b"\n")
             out.flush()
+            # It may take hours on a busy machine, as long as results come.
+            end_later()
 
 
 if __name__ == "__main__":
