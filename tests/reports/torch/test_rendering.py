@@ -176,6 +176,16 @@ def test_what_may_be_anything_is_not_compared() -> None:
     assert "close |= np.array([[1, 0, 0]][number], bool)" in text
 
 
+def test_layers_of_attention_do_without_their_fast_path() -> None:
+    mask = Tensor("mask", (3, 3))
+    x = Tensor("x", (1, 3, 8))
+    layers = {"layer": Layer("torch.nn.TransformerEncoderLayer", (8, 2, 16), {"batch_first": True})}
+    node = Node("layer", (Ref("x"),), {"src_mask": Ref("mask")})
+    off = "torch.backends.mha.set_fastpath_enabled(False)\nmodel = M().eval()\n"
+    assert off in script(of(node, tensors=(x, mask), layers=layers), WRONG)
+    assert "set_fastpath" not in script(of(Node("torch.exp", (Ref("x"),))), WRONG)
+
+
 @pytest.mark.parametrize("wrong", [0, 2])
 def test_a_small_element_among_large_ones_is_wrong_by_itself(wrong: int) -> None:
     """``exp`` of -20 is 2e-9, and of 10 is 22026: no one number is a bound of both."""
