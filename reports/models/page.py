@@ -24,17 +24,20 @@ class Shown:
     script: str
 
 
-def page(reports: Sequence[Report]) -> str:
-    """The page of ``reports`` of one model, as HTML that loads nothing."""
+def page(reports: Sequence[Report], folders: Sequence[str] = ()) -> str:
+    """The page of ``reports`` of one model, as HTML that loads nothing.
+
+    ``folders`` hold the files of each report's piece; none were written where there are none.
+    """
     shown = [
         Shown(
             report,
             heading(report),
-            tuple(lines(report)),
+            tuple(lines(report, folder)),
             picture(report.near),
             files(report).get(SCRIPT, b"").decode(),
         )
-        for report in reports
+        for report, folder in zip(reports, folders or [""] * len(reports), strict=True)
     ]
     template = _TEMPLATES.get_template("models/page.html.j2")
     return template.render(model=reports[0].model, shown=shown, figures=figures)

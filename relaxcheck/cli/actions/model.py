@@ -161,7 +161,8 @@ def _write(reports: Sequence[Report], folder: Path, *, several: bool) -> None:
     texts = ["\n".join(_text(report, folder, several=several)) for report in reports]
     texts += ["\n".join(table(reports))] if len(reports) > 1 else []
     (folder / "report.txt").write_text("\n\n".join(texts) + "\n")
-    (folder / "report.html").write_text(page(reports))
+    folders = [str(_folder(each, folder, several=several)) for each in reports]
+    (folder / "report.html").write_text(page(reports, folders))
     for report in reports:
         for name, content in files(report).items():
             own = _folder(report, folder, several=several)

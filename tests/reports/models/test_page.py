@@ -88,3 +88,10 @@ def test_a_script_of_a_fault_with_the_fixes_has_them_and_no_issue() -> None:
 @pytest.mark.parametrize("near", [(), NEAR[:1]])
 def test_a_graph_may_have_no_piece(near: tuple[Near, ...]) -> None:
     assert bool(picture(near).boxes) is bool(near)
+
+
+def test_the_page_names_the_files_that_were_written() -> None:
+    assert "give --out DIR" in page([REPORT])
+    written = page([REPORT], ["checked"])
+    assert f"python checked/{SCRIPT} shows it" in written
+    assert "give --out DIR" not in written
