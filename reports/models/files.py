@@ -147,6 +147,7 @@ def _issue(report: Report, piece: Piece, text: str) -> str:
         cured="right",
         fault=f"{cure.faults[0][:1].upper()}{cure.faults[0][1:]}." if cure.faults else "",
         releases={},
+        target="" if report.target == "llvm" else report.target,
         environment=[(name, report.versions[name]) for name in PACKAGES if name in report.versions],
         pipeline=f"pipeline {report.pipeline}",
         repro=text,
