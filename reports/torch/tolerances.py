@@ -50,7 +50,7 @@ def tolerances(bounded: Bounded) -> tuple[str, str]:
         return "0", _written(bound)
     rtol = UNITS * FORMATS[bounded.dtype].unit
     rest = counted - rtol * np.abs(bounded.value[finite])
-    if 0 < rest.max() - rest.min() <= _ALIKE * rest.min():
+    if rest.max() - rest.min() <= _ALIKE * rest.min():
         return f"{rtol:.3g}", f"{rest.max():.4g}"
     return "0", _written(bound)
 

@@ -39,6 +39,10 @@ def test_alike_bounds_are_one_number() -> None:
     assert tolerances(Bounded(VALUE, np.full(VALUE.shape, 1e-3), "float32")) == ("0", "0.001")
     relative = 32 * 2.0**-24 * np.abs(VALUE) + 1e-6
     assert tolerances(Bounded(VALUE, relative, "float32")) == ("1.91e-06", "1e-06")
+    # The same parts exactly, as magnitudes that are powers of two have them.
+    powers = np.array([1.0, 2.0, 4.0])
+    same = Bounded(powers, 32 * 2.0**-24 * (powers + 8), "float32")
+    assert tolerances(same) == ("1.91e-06", "1.526e-05")
     integers = Bounded(np.arange(3), np.zeros(3), "int64")
     assert tolerances(integers) == ("0", "0")
     assert tolerances(Bounded(np.zeros((0, 2)), np.zeros((0, 2)), "float32")) == ("0", "0")
