@@ -132,10 +132,10 @@ CONVERSIONS: dict[str, Convert] = {
     "scaled_dot_product_attention.default": convert_attention,
 }
 
-_DATA = np.sin(np.arange(24, dtype=np.float32) * 7).reshape(1, 2, 3, 4)
+_DATA = np.sin(np.arange(24, dtype=np.float32) * 7).reshape(1, 4, 3, 2)
 
 
-def _misreads(mask: Any = None, heads: int = 2, **keywords: Any) -> bool:
+def _misreads(mask: Any = None, heads: int = 4, **keywords: Any) -> bool:
     few = _DATA[:, :heads]
     name = "scaled_dot_product_attention.default"
     return differs(name, _DATA, few, few, mask, **keywords)
@@ -148,7 +148,7 @@ FIX = Fix(
     issue=None,
     parts=(
         FaultPart("scale", partial(_misreads, scale=0.125)),
-        FaultPart("groups", partial(_misreads, heads=1, enable_gqa=True)),
+        FaultPart("groups", partial(_misreads, heads=2, enable_gqa=True)),
         FaultPart("masks", partial(_misreads, np.array([[True, False, True]]))),
     ),
     rebindings=rebindings(CONVERSIONS),

@@ -196,7 +196,10 @@ FIX = Fix(
     operators=NAMES,
     fault="the importer gives the output of LSTM and GRU in place of their final states",
     issue=None,
-    parts=tuple(FaultPart(name, partial(_loses_states, name.partition(".")[0])) for name in NAMES),
+    parts=(
+        FaultPart("LSTM", partial(_loses_states, "lstm")),
+        FaultPart("GRU", partial(_loses_states, "gru")),
+    ),
     rebindings=rebindings(CONVERSIONS),
     after="torch_attention",
     patch=patch(CONVERSIONS),
