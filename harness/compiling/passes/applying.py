@@ -18,7 +18,11 @@ from relaxcheck.harness.compiling.passes.making import made
 
 Module = Any
 
-LOWERING = frozenset(each.name for each in PASSES.values() if each.lowers)
+LOWERING = frozenset(
+    each.name
+    for each in PASSES.values()
+    if each.lowers and each.name not in ("RemovePurityChecking", "CallTIRRewrite")
+)
 """The passes that ``relax.build`` does not run once more where a case has run them."""
 
 
