@@ -244,7 +244,9 @@ def load(compiled: Compiled, *, cheaply: bool = False) -> Callable[..., Any]:
             function = called(compiled.direct, target(0))
         else:
             executable = with_compiled_c(compiled.executable, compiled.opt_level)
-            executable = linked(executable) if cheaply else executable
+            if cheaply and compiled.device is None:
+                # The code of a device is a module of its own, which the linker would leave out.
+                executable = linked(executable)
             function = _machine(executable, compiled.device)[compiled.main]
             if compiled.device is not None:
                 function = partial(_on_device, function, compiled.device)

@@ -14,6 +14,8 @@ VARIABLES = {
     "MKL_NUM_THREADS": "1",
     "TVM_NUM_THREADS": "1",
     "ORT_DISABLE_TELEMETRY": "1",
+    # Asked otherwise, PyTorch starts the driver of CUDA, which no worker that is forked later has.
+    "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
 }
 
 _PACKAGES = ("apache-tvm", "apache-tvm-ffi", "torch", "onnx", "onnxruntime", "numpy", "hypothesis")
