@@ -15,8 +15,8 @@ from relaxcheck.generators.core import dims
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.fills.kinds import LongestSegment
 from relaxcheck.generators.core.program import Input, Node, Program
-from relaxcheck.generators.core.rewriting import with_dims
-from relaxcheck.generators.core.static import static
+from relaxcheck.generators.core.rewrites.sizes import with_dims
+from relaxcheck.generators.core.rewrites.static import static
 from relaxcheck.generators.graphs.choices import Choices
 
 Bindings = tuple[dict[str, int], ...]

@@ -14,7 +14,7 @@ from relaxcheck.generators.core.pass_calls import PassCall
 from relaxcheck.generators.core.points import Every, Given, integer, text
 from relaxcheck.generators.core.preconditions import with_run_axes
 from relaxcheck.generators.core.program import Case, Input, Program
-from relaxcheck.generators.core.static import static
+from relaxcheck.generators.core.rewrites.static import static
 from relaxcheck.generators.graphs.choices import Choices
 from relaxcheck.generators.graphs.family import DTYPES, RANDOM
 from relaxcheck.generators.graphs.fragments import FRAGMENTS, PASSES

@@ -13,7 +13,7 @@ import msgspec
 
 from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.core.case import AnyCase, target_of, with_fixes, with_target
-from relaxcheck.generators.core.steering import possible
+from relaxcheck.generators.core.coverage.steering import possible
 from relaxcheck.generators.targets import LLVM
 from relaxcheck.harness.campaign.drawing import WHOLE, RuledOut, Shard, stream
 from relaxcheck.harness.campaign.state import State, tally

@@ -15,8 +15,8 @@ from hypothesis.configuration import set_hypothesis_home_dir
 
 from relaxcheck.generators.core.axes import Family, Structured, cases
 from relaxcheck.generators.core.case import AnyCase
+from relaxcheck.generators.core.coverage.steering import Steering
 from relaxcheck.generators.core.sampling import draw
-from relaxcheck.generators.core.steering import Steering
 from relaxcheck.harness.kinds import as_drawn
 
 _VALID = 7
@@ -82,9 +82,9 @@ def stream(
     One in eight is an invalid program, in families that have such.
 
     Valid cases are as their kind wants them drawn (``harness.kind.Kind.as_drawn``), and steered
-    towards pairs of cells not drawn yet (``generators.core.steering``). If ``uniform``, Hypothesis
-    draws every axis by its weights alone. ``ruled_out`` gets each pair that steering proves
-    impossible: three axes or more exclude it.
+    towards pairs of cells not drawn yet (``generators.core.coverage.steering``). If ``uniform``,
+    Hypothesis draws every axis by its weights alone. ``ruled_out`` gets each pair that steering
+    proves impossible: three axes or more exclude it.
     """
     valid = _uniform if uniform else partial(_steered, ruled_out=ruled_out)
     key = shard.key(seed)

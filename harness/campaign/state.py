@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from relaxcheck.generators.core.axes import Family, point_of
 from relaxcheck.generators.core.case import AnyCase, Valid
-from relaxcheck.generators.core.pairs import Pairs
+from relaxcheck.generators.core.coverage.pairs import Pairs
 from relaxcheck.harness.journal.journal import Cell
 from relaxcheck.harness.known.expected_failures import CasePoint, ExpectedFailure
 from relaxcheck.harness.known.status import FindingStatus

@@ -10,7 +10,7 @@ import msgspec
 from relaxcheck.generators.core.case import CaseError, IllFormed, Invalid, Mismatch
 from relaxcheck.generators.core.gradients import gradients
 from relaxcheck.generators.core.program import Case
-from relaxcheck.generators.core.static import static
+from relaxcheck.generators.core.rewrites.static import static
 from relaxcheck.generators.core.values import Array, arrays
 from relaxcheck.generators.emission.programs import emit
 from relaxcheck.generators.passes.calls import binds_constants, mixed_precision, passes_of

@@ -9,7 +9,7 @@ import numpy as np
 
 from relaxcheck.generators.core.case import CaseError, Invalid
 from relaxcheck.generators.core.program import Case
-from relaxcheck.generators.core.static import static
+from relaxcheck.generators.core.rewrites.static import static
 from relaxcheck.generators.core.values import Array, arrays
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.outcomes.outcome import Check, Outcome, Verdict

@@ -13,7 +13,7 @@ from relaxcheck.generators.core.called import arguments, overwriting
 from relaxcheck.generators.core.called.arguments import Actual
 from relaxcheck.generators.core.case import Invalid, Mismatch, Valid
 from relaxcheck.generators.core.program import ITEM, Case, Program
-from relaxcheck.generators.core.static import static
+from relaxcheck.generators.core.rewrites.static import static
 from relaxcheck.generators.core.structure import BRANCH, tuple_values
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.harness.kind import Progress

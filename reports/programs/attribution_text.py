@@ -17,7 +17,7 @@ from relaxcheck.harness.programs.reduction.setting_steps import PLAIN
 from relaxcheck.harness.triage.reduction.search import RUNNING
 from relaxcheck.reports.programs.difference_text import SHORT, side_text, without_idle
 from relaxcheck.reports.programs.dtype_words import dtype_words
-from relaxcheck.reports.programs.python_source import shape_text
+from relaxcheck.reports.programs.python.source import shape_text
 
 _NO_NEWS = frozenset({Aspect.SHAPE, Aspect.INPUT})
 

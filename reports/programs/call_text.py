@@ -21,7 +21,7 @@ from relaxcheck.generators.core.called.sources import (
 from relaxcheck.generators.core.called.tir_functions import CALL_TIR, FUNCTIONS, argument_dims
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.program import Node
-from relaxcheck.reports.programs.python_source import dim_text, shape_text
+from relaxcheck.reports.programs.python.source import dim_text, shape_text
 
 _OLDER = 'hasattr(relax, "TensorStructInfo")'
 """An expression that is true on releases with other names for types."""

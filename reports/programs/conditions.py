@@ -28,7 +28,7 @@ from relaxcheck.reports.programs.attribution_text import (
     settings,
 )
 from relaxcheck.reports.programs.difference_text import EXPRESSION, with_shown
-from relaxcheck.reports.programs.python_source import attribute_text, shape_text
+from relaxcheck.reports.programs.python.source import attribute_text, shape_text
 
 _SHAPED = re.compile(r"(\w+) of shape (\((?:[^()]|\([^()]*\))*\))")
 """An input in words, with its shape, in which expressions have brackets too."""

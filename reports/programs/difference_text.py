@@ -13,7 +13,7 @@ from relaxcheck.generators.targets import LLVM
 from relaxcheck.harness.compiling.pipelines import PIPELINES, Pipeline, steps_before
 from relaxcheck.harness.outcomes.attribution import Aspect, Difference
 from relaxcheck.harness.programs.attribution.magnitudes import before_largest
-from relaxcheck.reports.programs.python_source import attribute_text, shape_text
+from relaxcheck.reports.programs.python.source import attribute_text, shape_text
 
 _PLAIN_BUILD = "relax.build alone"
 

@@ -16,7 +16,7 @@ from relaxcheck.harness.programs.reproduction import Reproduction, one_bound
 from relaxcheck.oracles.answer import Bounded
 from relaxcheck.oracles.pytorch.source import reference_source
 from relaxcheck.oracles.reference.estimate import FORMATS
-from relaxcheck.reports.programs.python_source import array_text, rounded_up, shape_text
+from relaxcheck.reports.programs.python.source import array_text, rounded_up, shape_text
 
 _TWICE = 2
 """Bounds that PyTorch's own rounding adds to, in float64, are taken so many times."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from relaxcheck.reports.programs.python_inputs import helper_lines
+from relaxcheck.reports.programs.python.inputs import helper_lines
 
 _MODULES = {
     "ml_dtypes": "ml_dtypes",

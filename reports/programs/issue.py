@@ -33,7 +33,7 @@ from relaxcheck.reports.programs.conditions import with_inputs
 from relaxcheck.reports.programs.missing_check import missing_check
 from relaxcheck.reports.programs.program_text import printed_names
 from relaxcheck.reports.programs.promises import LOWERED, SKIPPED
-from relaxcheck.reports.programs.python_source import shape_text
+from relaxcheck.reports.programs.python.source import shape_text
 from relaxcheck.reports.programs.rounding_text import rounding_text
 from relaxcheck.reports.programs.titles import (
     fault_attribute,

@@ -27,7 +27,7 @@ from relaxcheck.generators.core.program import (
     Program,
     ShapeValue,
 )
-from relaxcheck.generators.core.rewriting import at_sizes
+from relaxcheck.generators.core.rewrites.sizes import at_sizes
 from relaxcheck.generators.core.structure import AT, BRANCH, ELEMENT, TUPLE
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.reports.programs.call_text import (
@@ -36,7 +36,7 @@ from relaxcheck.reports.programs.call_text import (
     tir_lines,
     type_text,
 )
-from relaxcheck.reports.programs.python_source import (
+from relaxcheck.reports.programs.python.source import (
     attribute_text,
     dim_text,
     free_name,

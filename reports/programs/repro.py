@@ -26,8 +26,8 @@ from relaxcheck.reports.programs.expected import Expected, expected_of, number_o
 from relaxcheck.reports.programs.imports import imports_of, packages_of
 from relaxcheck.reports.programs.pass_text import pass_lines
 from relaxcheck.reports.programs.program_text import program_lines, size_names
-from relaxcheck.reports.programs.python_inputs import helper_lines, input_lines
-from relaxcheck.reports.programs.python_source import (
+from relaxcheck.reports.programs.python.inputs import helper_lines, input_lines
+from relaxcheck.reports.programs.python.source import (
     WIDTH,
     fitted,
     free_name,

@@ -4,7 +4,7 @@ import math
 
 from relaxcheck.harness.outcomes.deviation import deviation_of
 from relaxcheck.harness.outcomes.outcome import Outcome
-from relaxcheck.reports.programs.python_source import rounded_up
+from relaxcheck.reports.programs.python.source import rounded_up
 
 _WHOLE, _MANY = 100, 10**6
 

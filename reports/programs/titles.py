@@ -26,7 +26,7 @@ from relaxcheck.reports.programs.conditions import (
     values_of,
 )
 from relaxcheck.reports.programs.difference_text import UNUSUAL_INPUTS
-from relaxcheck.reports.programs.python_source import attribute_text
+from relaxcheck.reports.programs.python.source import attribute_text
 
 _TITLE_WORDS = 10
 

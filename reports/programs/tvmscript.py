@@ -30,7 +30,7 @@ from relaxcheck.generators.core.program import (
 )
 from relaxcheck.generators.core.structure import AT, BRANCH, ELEMENT, TUPLE
 from relaxcheck.reports.programs.program_text import operand_texts
-from relaxcheck.reports.programs.python_source import attribute_text, fitted, string_text
+from relaxcheck.reports.programs.python.source import attribute_text, fitted, string_text
 
 
 def tvmscript(program: Program) -> str:

@@ -9,7 +9,7 @@ from functools import cache, partial
 from itertools import product
 
 from relaxcheck.generators.core.axes import Axis, Family, Point, Value, run_axes
-from relaxcheck.generators.core.covering import complete_with, covering, default_first
+from relaxcheck.generators.core.coverage.covering import complete_with, covering, default_first
 from relaxcheck.generators.core.points import narrowed
 from relaxcheck.generators.families import families, family
 from relaxcheck.harness.compiling.pipelines import PIPELINES

@@ -3,7 +3,7 @@
 import pytest
 
 from relaxcheck.generators.core.axes import Family, is_valid
-from relaxcheck.generators.core.covering import complete_with, covering, uncovered
+from relaxcheck.generators.core.coverage.covering import complete_with, covering, uncovered
 from relaxcheck.generators.families import families
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from tests.conformance import grids

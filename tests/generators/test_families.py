@@ -21,7 +21,7 @@ from relaxcheck.generators.core.axes import (
     simpler,
 )
 from relaxcheck.generators.core.case import Valid, encode
-from relaxcheck.generators.core.covering import complete_with
+from relaxcheck.generators.core.coverage.covering import complete_with
 from relaxcheck.generators.core.program import decode
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.families import UnknownFamily, families

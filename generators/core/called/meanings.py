@@ -1,7 +1,7 @@
 """Functions of TIR and packed functions: each by the operators of Relax that compute the same.
 
 The arguments of a function have one shape, the attribute ``of`` of the node that calls it, and one
-dtype. An oracle is asked about the operators alone (see ``relaxcheck.generators.core.static``).
+dtype. An oracle is asked about the operators alone (see ``generators.core.rewrites.static``).
 """
 
 from collections.abc import Callable, Mapping

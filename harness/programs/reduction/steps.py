@@ -13,8 +13,8 @@ import msgspec
 
 from relaxcheck.generators.core import dims
 from relaxcheck.generators.core.dims import Dim
-from relaxcheck.generators.core.inlining import functions_of
 from relaxcheck.generators.core.program import Case, Input, Node
+from relaxcheck.generators.core.rewrites.inlining import functions_of
 from relaxcheck.harness.outcomes.outcome import Computed
 from relaxcheck.harness.programs.reduction.simplicity import Defaults
 

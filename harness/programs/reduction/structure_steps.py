@@ -5,8 +5,8 @@ from functools import partial
 
 import msgspec
 
-from relaxcheck.generators.core.inlining import inlined, items_of, taken, with_nodes
 from relaxcheck.generators.core.program import CALL, Case, Node, Program
+from relaxcheck.generators.core.rewrites.inlining import inlined, items_of, taken, with_nodes
 from relaxcheck.generators.core.structure import BRANCH, ELEMENT, TUPLE, without_tuples
 from relaxcheck.harness.programs.reduction.steps import Knowledge, candidate, remade
 

@@ -17,7 +17,7 @@ from relaxcheck.generators.core.called.meanings import (
     result_shapes,
 )
 from relaxcheck.generators.core.program import ITEM, Input, Node, Program, ShapeValue
-from relaxcheck.generators.core.static import static
+from relaxcheck.generators.core.rewrites.static import static
 from relaxcheck.oracles.reference.evaluate import evaluate
 
 X = np.array([[1, -2, 3], [0, 5, -4]], np.float32)

@@ -7,7 +7,7 @@ import pytest
 from relaxcheck.generators.core.case import encode
 from relaxcheck.generators.core.draft import Draft
 from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue, decode
-from relaxcheck.generators.core.static import static
+from relaxcheck.generators.core.rewrites.static import static
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.execute import execute
 from relaxcheck.harness.programs.wellformed import check

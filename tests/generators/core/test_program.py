@@ -29,7 +29,7 @@ from relaxcheck.generators.core.fills.kinds import (
     Steps,
 )
 from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue, decode, read
-from relaxcheck.generators.core.static import static
+from relaxcheck.generators.core.rewrites.static import static
 
 DIMS = st.one_of(
     st.integers(0, 9),

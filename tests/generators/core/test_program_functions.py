@@ -6,7 +6,7 @@ import pytest
 
 from relaxcheck.generators.core.case import encode
 from relaxcheck.generators.core.program import CALL, Case, Input, Node, Program, ShapeValue, decode
-from relaxcheck.generators.core.static import static
+from relaxcheck.generators.core.rewrites.static import static
 
 HALVES = Program(
     (Input("a", ("k", "n"), "float32"),),

@@ -10,9 +10,9 @@ from tvm import relax, tirx
 from tvm.script import relax as R
 
 from relaxcheck.generators.core.case import encode
-from relaxcheck.generators.core.inlining import inlined, taken
 from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue, decode
-from relaxcheck.generators.core.static import static
+from relaxcheck.generators.core.rewrites.inlining import inlined, taken
+from relaxcheck.generators.core.rewrites.static import static
 from relaxcheck.generators.core.structure import tuple_values
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.emission.programs import emit

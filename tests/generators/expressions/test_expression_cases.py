@@ -10,7 +10,7 @@ import pytest
 from relaxcheck.generators.core import program
 from relaxcheck.generators.core.axes import complete, is_valid, point_of
 from relaxcheck.generators.core.case import CaseError, Refusable, encode
-from relaxcheck.generators.core.steering import Steering
+from relaxcheck.generators.core.coverage.steering import Steering
 from relaxcheck.generators.expressions.cases import (
     ANALYZED,
     DEFINED,

@@ -15,8 +15,8 @@ from relaxcheck.generators.core.case import encode
 from relaxcheck.generators.core.dims import evaluate, symbols
 from relaxcheck.generators.core.draft import Draft, Require, Unfit, candidates
 from relaxcheck.generators.core.program import Case, ShapeValue, decode
+from relaxcheck.generators.core.rewrites.static import static
 from relaxcheck.generators.core.sampling import example
-from relaxcheck.generators.core.static import static
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.emission.programs import emit
 from relaxcheck.generators.graphs import family as dynamic

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from relaxcheck.generators.core.axes import complete, point_of
 from relaxcheck.generators.core.fills.kinds import Below, Fill, Misfit, Offsets
 from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
+from relaxcheck.generators.core.rewrites.static import static
 from relaxcheck.generators.core.sampling import example
-from relaxcheck.generators.core.static import static
 from relaxcheck.generators.core.values import Array, arrays
 from relaxcheck.generators.emission.programs import emit
 from relaxcheck.generators.graphs import family as dynamic

@@ -12,7 +12,7 @@ from relaxcheck.generators.core.dims import evaluate, symbols
 from relaxcheck.generators.core.draft import Draft, Value
 from relaxcheck.generators.core.operand import own_sizes, shape
 from relaxcheck.generators.core.program import Case
-from relaxcheck.generators.core.static import static
+from relaxcheck.generators.core.rewrites.static import static
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.record import Operator

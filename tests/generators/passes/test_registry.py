@@ -4,8 +4,8 @@ import msgspec
 import pytest
 
 from relaxcheck.generators.core.case import CaseError, encode
+from relaxcheck.generators.core.coverage.steering import Steering
 from relaxcheck.generators.core.pass_calls import PassCall
-from relaxcheck.generators.core.steering import Steering
 from relaxcheck.generators.passes import OUT, PASSES, PUBLISHED, known
 from relaxcheck.generators.passes.calls import judged, passes_of, prepared, text_of
 from relaxcheck.generators.passes.family import AFTER_LOWERING, ORDERS, families, is_of_passes

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from relaxcheck.generators.core.axes import complete
-from relaxcheck.generators.core.steering import possible
+from relaxcheck.generators.core.coverage.steering import possible
 from relaxcheck.generators.families import family
 from relaxcheck.harness.campaign.campaign import Plan
 from relaxcheck.harness.campaign.display import Display, Rate

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from relaxcheck.generators.core.axes import SEEDS, Axis, Point, Structured, point_of
 from relaxcheck.generators.core.case import Valid
-from relaxcheck.generators.core.covering import complete_with
-from relaxcheck.generators.core.pairs import Pairs
+from relaxcheck.generators.core.coverage.covering import complete_with
+from relaxcheck.generators.core.coverage.pairs import Pairs
 from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.core.sampling import draw
 from relaxcheck.generators.families import families

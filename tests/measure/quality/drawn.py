@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from relaxcheck.generators.core.axes import Family, Point, cases, itself, point_of
 from relaxcheck.generators.core.case import Valid
-from relaxcheck.generators.core.pairs import Pairs
+from relaxcheck.generators.core.coverage.pairs import Pairs
+from relaxcheck.generators.core.coverage.steering import Steering
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.sampling import draw
-from relaxcheck.generators.core.steering import Steering
 from relaxcheck.generators.families import every
 from relaxcheck.harness.campaign.drawing import stream
 from relaxcheck.harness.compiling.pipelines import PIPELINES

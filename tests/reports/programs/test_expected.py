@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from relaxcheck.generators.core.axes import cases
 from relaxcheck.generators.core.program import Case, Input, Node, Program
-from relaxcheck.generators.core.static import static
+from relaxcheck.generators.core.rewrites.static import static
 from relaxcheck.generators.families import families
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.outcomes.outcome import Check, Outcome, Verdict

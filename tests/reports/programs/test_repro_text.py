@@ -20,7 +20,7 @@ from relaxcheck.harness.programs.reproduction import one_bound, reproduction, ru
 from relaxcheck.harness.workers.jobs import Limits, limits_of
 from relaxcheck.oracles.answer import Bounded
 from relaxcheck.reports.programs.issue import issue_text
-from relaxcheck.reports.programs.python_inputs import helper_lines, input_lines
+from relaxcheck.reports.programs.python.inputs import helper_lines, input_lines
 from relaxcheck.reports.programs.repro import pytest_text, repro_text
 from relaxcheck.reports.rendering import Came
 from tests.reports.programs.toy_program import INVALID, PROGRAM, VERSIONS

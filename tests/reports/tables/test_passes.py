@@ -5,7 +5,7 @@ from pathlib import Path
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from relaxcheck.generators.core.steering import Steering
+from relaxcheck.generators.core.coverage.steering import Steering
 from relaxcheck.generators.passes import OUT, PASSES, PUBLISHED
 from relaxcheck.generators.passes.family import ORDERS, families
 from relaxcheck.harness.compiling.passes.details import ALIKE, CHANGED

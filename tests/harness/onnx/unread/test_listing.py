@@ -4,8 +4,8 @@ from functools import cache
 
 import pytest
 
+from relaxcheck.generators.core.coverage.steering import Steering
 from relaxcheck.generators.core.points import narrowed
-from relaxcheck.generators.core.steering import Steering
 from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.generators.onnx.family import families
 from relaxcheck.generators.onnx.schemas import schema

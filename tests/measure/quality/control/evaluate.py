@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from relaxcheck.generators.core.program import GRADIENT, Case, Node, Program
-from relaxcheck.generators.core.static import static
+from relaxcheck.generators.core.rewrites.static import static
 from relaxcheck.generators.core.values import constants, numpy_dtype
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from tests.measure.quality.control import gradients, operators, overwriting

@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 
+from relaxcheck.generators.core.coverage.steering import Steering
 from relaxcheck.generators.core.fills.kinds import Random
 from relaxcheck.generators.core.program import Program
-from relaxcheck.generators.core.static import static
-from relaxcheck.generators.core.steering import Steering
+from relaxcheck.generators.core.rewrites.static import static
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.family import drafted
 from tests.oracles.agreeing import program_of

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from relaxcheck.generators.core.axes import complete
-from relaxcheck.generators.core.static import static
+from relaxcheck.generators.core.rewrites.static import static
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.families import family
 from relaxcheck.harness.compiling.pipelines import PIPELINES

@@ -8,7 +8,7 @@ import pytest
 
 from relaxcheck.generators.core.gradients import forward, gradients
 from relaxcheck.generators.core.program import GRADIENT, Case, Input, Node, Program
-from relaxcheck.generators.core.static import static
+from relaxcheck.generators.core.rewrites.static import static
 from relaxcheck.generators.core.values import Array, arrays
 from relaxcheck.generators.gradients.family import PIPELINES, GradientFamily, families
 from relaxcheck.harness.programs.judge import expected

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from relaxcheck.generators.core.program import CALL, ITEM, Node, Program, ShapeValue, called
-from relaxcheck.generators.core.rewriting import at_sizes
+from relaxcheck.generators.core.rewrites.sizes import at_sizes
 
 
 def inlined(program: Program, name: str) -> Program:

@@ -7,9 +7,9 @@ from itertools import combinations, product
 import pytest
 
 from relaxcheck.generators.core.axes import Axis, Family, Point, is_valid
-from relaxcheck.generators.core.pairs import Pairs
+from relaxcheck.generators.core.coverage.pairs import Pairs
+from relaxcheck.generators.core.coverage.steering import Steering, weights
 from relaxcheck.generators.core.points import Given
-from relaxcheck.generators.core.steering import Steering, weights
 from tests.generators.drawn import WIDE, at_random
 
 AXES = (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relaxcheck.reports.programs.python_source import array_text
+from relaxcheck.reports.programs.python.source import array_text
 
 NAMES = {"np": np, "zlib": zlib, "base64": base64}
 HALVES = np.arange(6, dtype="float32").reshape(2, 3) / 2

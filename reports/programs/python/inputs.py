@@ -8,7 +8,7 @@ from relaxcheck.generators.core.program import WHOLE_RANGE, Case, Input
 from relaxcheck.generators.core.values import FOREIGN, Array, arrays, exponents
 from relaxcheck.harness.programs.reproduction import Run
 from relaxcheck.oracles.reference.estimate import FORMATS
-from relaxcheck.reports.programs.python_source import PARTS, WIDTH, array_text, shape_text
+from relaxcheck.reports.programs.python.source import PARTS, WIDTH, array_text, shape_text
 
 FEW = 48
 """Up to so many elements, all inputs of a run together, are written out."""

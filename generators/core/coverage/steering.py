@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.case import Value
-from relaxcheck.generators.core.covering import Order, complete_with
-from relaxcheck.generators.core.pairs import Pairs
+from relaxcheck.generators.core.coverage.covering import Order, complete_with
+from relaxcheck.generators.core.coverage.pairs import Pairs
 
 _SMALL = 5
 """One point in so many is small: its axes mostly have the least value that is allowed. Loops of one

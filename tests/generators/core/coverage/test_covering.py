@@ -7,7 +7,7 @@ import pytest
 
 from relaxcheck.generators.core.axes import Axis, Family, Point, complete, is_valid
 from relaxcheck.generators.core.case import Value
-from relaxcheck.generators.core.covering import complete_with, covering, uncovered
+from relaxcheck.generators.core.coverage.covering import complete_with, covering, uncovered
 from relaxcheck.generators.core.points import Given, narrowed, to_blame
 from relaxcheck.generators.families import family as by_name
 from tests.generators.drawn import PIPELINES, WIDE, at_random

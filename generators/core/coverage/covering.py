@@ -16,7 +16,7 @@ from covertable import make
 
 from relaxcheck.generators.core.axes import Axis, Point, itself
 from relaxcheck.generators.core.case import Value
-from relaxcheck.generators.core.pairs import Pairs
+from relaxcheck.generators.core.coverage.pairs import Pairs
 from relaxcheck.generators.core.points import to_blame
 
 WIDE = 20

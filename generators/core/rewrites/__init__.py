@@ -1,0 +1,1 @@
+"""Programs rewritten: at fixed sizes, with other dimensions, with calls written out."""

@@ -1,0 +1,1 @@
+"""Programs and their inputs as Python source."""
