@@ -33,6 +33,9 @@ IMPORTS_TVM = {
     "harness/compiling/direct.py",
     "harness/compiling/folded_code.py",
     "harness/compiling/late_linking.py",
+    "harness/compiling/passes/applying.py",
+    "harness/compiling/passes/checks.py",
+    "harness/compiling/passes/making.py",
     "harness/compiling/room.py",
     "harness/compiling/tracing.py",
     "harness/models/explaining/alone.py",
@@ -66,8 +69,7 @@ HOMONYMS = {
     # A script calls its module ``mod``, as TVM's own do; arrays have a ``size``.
     "reports/programs/repro.py": {"mod", "size"},
     # An axis of drawn models has this name.
-    "reports/onnx/rendering.py": {"size"},
-    "reports/torch/rendering.py": {"size"},
+    "reports/imported.py": {"size"},
     # Functions of Python's module ``operator``.
     "reports/torch/calls.py": {"add", "mod"},
     # A function of Python's.
