@@ -20,9 +20,14 @@ from relaxcheck.generators.graphs.family import DTYPES, RANDOM
 from relaxcheck.generators.graphs.fragments import FRAGMENTS, PASSES
 from relaxcheck.generators.graphs.programs import NAMES, SIMPLEST, chosen, random_program
 from relaxcheck.generators.graphs.templates import TEMPLATES, Template
+from relaxcheck.generators.graphs.whole.structure import PLAIN, structured
 
 _NO, _SOME, _EVERY = "none", "some", "all"
 _SYMBOLIC, _STATIC = "symbolic", "static"
+
+_STRUCTURES = (PLAIN, "function", "tuple", "blocks")
+"""The structures around programs. Branches of a conditional share memory by a fault of TVM's that
+ends the process, whatever the pass."""
 
 _DERIVED = "derived"
 """Templates of programs in which a symbol is no dimension by itself: TVM calls them ill-formed."""
@@ -47,12 +52,19 @@ FORMS: Mapping[str, Template] = {**FRAGMENTS, **_PLAIN_TEMPLATES}
 
 
 def axes(
-    own: Sequence[Axis], pipelines: Sequence[str], name: str = "", dtypes: Sequence[str] = ()
+    own: Sequence[Axis],
+    pipelines: Sequence[str],
+    name: str = "",
+    dtypes: Sequence[str] = (),
+    *,
+    functions: bool = False,
 ) -> tuple[Axis, ...]:
     """The axes of a family of passes: its ``own``, those of the program and of how it is run.
 
-    Of the fragments the pass ``name`` takes those that are for it, if there are any.
+    Of the fragments the pass ``name`` takes those that are for it, if there are any; ``functions``:
+    most programs have private functions.
     """
+    symbolic = Given(("dims",), lambda dims, value: dims == _SYMBOLIC or value == PLAIN)
     is_random = Given(("form",), lambda form, value: form in (RANDOM, _WIDE) or value == SIMPLEST)
     fits = Given(("form",), lambda form, value: form != RANDOM or value in CORE)
     one_step = Given(("form",), lambda form, value: form in (RANDOM, _WIDE) or value == 1)
@@ -77,6 +89,14 @@ def axes(
             Axis("dtype", kinds, kinds[0], default_weight=4),
             Axis("dims", (_SYMBOLIC, _STATIC), _SYMBOLIC),
             Axis("constants", (_NO, _SOME, _EVERY), _NO),
+            Axis(
+                "structure",
+                _STRUCTURES,
+                PLAIN,
+                symbolic,
+                default_weight=1 if functions else 6,
+                weights={"function": 8} if functions else {},
+            ),
         ),
         pipelines,
     )
@@ -100,7 +120,7 @@ def case_at(
 ) -> Case:
     """The case of the program in ``draft`` at ``point``, without passes."""
     bindings = chosen(draft, choices)
-    program = draft.program()
+    program = structured(text(point, "structure"), draft, draft.program(), choices)
     if text(point, "dims") == _STATIC:
         program, bindings = static(program, bindings[0]), ({},)
     program = _with_constants(program, text(point, "constants"), choices)

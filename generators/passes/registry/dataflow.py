@@ -18,6 +18,7 @@ PASSES = (
         meaning="Drop bindings and functions that no result needs.",
         scope=Scope.MODULE,
         options=(Option("entry_functions", (None, "main")),),
+        functions=True,
     ),
     Pass(
         name="EliminateCommonSubexpr",

@@ -46,6 +46,8 @@ PASSES = (
         name="ExpandTupleArguments",
         meaning="Pass the members of tuples to private functions one by one.",
         scope=Scope.MODULE,
+        functions=True,
+        canonicalizes=True,
     ),
     Pass(
         name="FuseOps",
@@ -76,6 +78,7 @@ PASSES = (
         name="InlinePrivateFunctions",
         meaning="Inline private functions that are called once or are small.",
         scope=Scope.MODULE,
+        functions=True,
     ),
     Pass(
         name="LambdaLift",
@@ -97,11 +100,14 @@ PASSES = (
         name="RemoveUnusedOutputs",
         meaning="Drop results of private functions that no caller uses.",
         scope=Scope.MODULE,
+        functions=True,
+        canonicalizes=True,
     ),
     Pass(
         name="RemoveUnusedParameters",
         meaning="Drop parameters of private functions that these do not use.",
         scope=Scope.MODULE,
+        functions=True,
     ),
     Pass(
         name="RunCodegen",

@@ -46,6 +46,15 @@ def test_cases_are_well_formed_and_round_trip(name: str) -> None:
         assert not any(lowered) or case.pipeline == AFTER_LOWERING
 
 
+@pytest.mark.parametrize("name", [each.name for each in PASSES.values() if each.functions])
+def test_most_programs_for_passes_of_functions_have_some(name: str) -> None:
+    family = FAMILIES[f"pass-{name}"]
+    steering = Steering(family.axes)
+    cases = [family.build(steering.point(seed * 7919 + 1), seed) for seed in range(30)]
+    symbolic = [case for case in cases if case.at["dims"] == "symbolic"]  # type: ignore[index]
+    assert sum(bool(case.program.functions) for case in symbolic) > len(symbolic) / 3
+
+
 def test_options_at_their_defaults_are_left_out() -> None:
     record = PASSES["FuseOps"]
     (*_, plain) = prepared([(record, {"fuse_opt_level": -1})])

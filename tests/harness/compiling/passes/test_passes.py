@@ -49,6 +49,14 @@ def test_a_right_pass_passes_every_check(name: str) -> None:
     assert BROKEN not in outcome.details
 
 
+@pytest.mark.parametrize("name", ["ExpandTupleArguments", "RemoveUnusedOutputs"])
+def test_a_pass_that_only_drops_useless_bindings_besides_changes_nothing(name: str) -> None:
+    """The program has no private function, which is what these passes are about."""
+    outcome = execute(_case(name))
+    assert outcome.verdict is Verdict.PASS, outcome.message
+    assert (outcome.details[RAN], outcome.details[CHANGED]) == ([name], [])
+
+
 def _without_attributes(module: Any) -> Any:
     return tvm.IRModule(
         {each: function.without_attr(KEPT) for each, function in module.functions.items()}
