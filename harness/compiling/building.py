@@ -348,8 +348,9 @@ def _array(output: Any) -> Array:
     if isinstance(output, int):
         return np.array(output, np.int64)
     array: Array = output.numpy()
-    # TVM hands out a tensor of int4 as an array of int8.
-    return array.astype(numpy_dtype("int4")) if str(output.dtype) == "int4" else array
+    # TVM hands out a tensor of int4 as an array of int8. A result need not be TVM's.
+    packed = isinstance(output, tvm.runtime.Tensor) and str(output.dtype) == "int4"
+    return array.astype(numpy_dtype("int4")) if packed else array
 
 
 def _argument(argument: Argument, fresh: int) -> Any:

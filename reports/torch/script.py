@@ -95,7 +95,7 @@ def script_text(
         fused=PIPELINES[case.pipeline].relax_pipeline == "target",
         structure=_structure(case, outcome),
         compares=compares,
-        comparison=comparison(bounds),
+        comparison=comparison(bounds) if compares else (),
     )
     return text.lstrip("\n")
 

@@ -1,6 +1,8 @@
 """``relaxcheck model``: the verdicts of whole runs, with the check in a process of its own."""
 
 import json
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -59,6 +61,15 @@ return Last(), (torch.ones(2, 3, 4),)"""
     assert (node["operator"], node["blame"]) == ("aten.select.int", "importer")
 
 
+@pytest.fixture
+def usual_interruption() -> Iterator[None]:
+    """Ctrl-C as Python has it: a job in the background of a shell ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("usual_interruption")
 @pytest.mark.parametrize(
     ("end", "seconds", "code", "words"),
     [

@@ -20,9 +20,13 @@ def test_all_is_every_family_and_no_name_the_usual_ones() -> None:
     assert len(models) > 150
     programs = {name for name in whole if name.startswith("torch-")}
     assert len(programs) > 700
+    passes = {name for name in whole if name.startswith("pass-")}
+    assert len(passes) > 50
     assert set(whole) - set(usual) == {
         "dynamic",
         "graphs",
+        "passes",
+        *passes,
         "algebra",
         *gradients,
         *models,

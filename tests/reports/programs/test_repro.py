@@ -100,7 +100,7 @@ def test_a_script_and_a_test_for_every_verdict_is_sound_python(tmp_path: Path) -
             ):
                 files.append(tmp_path / f"{len(files)}.py")
                 files[-1].write_text(text)
-    assert len(files) == 88
+    assert len(files) == 96
     assert not complaints(files)
 
 

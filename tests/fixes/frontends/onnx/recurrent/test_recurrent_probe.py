@@ -109,3 +109,7 @@ PROGRAMS: whole.Programs = {
         "symbolic dimensions": (whole.upstream("onnx_rnn", "symbolic"), recurs_at_two_sizes),
     },
 }
+
+CURES: whole.Cures = {
+    f"onnx-{operator.lower()}": (("onnx_rnn", operator),) for operator in ("LSTM", "GRU", "RNN")
+}
