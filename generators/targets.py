@@ -41,9 +41,9 @@ TARGETS: dict[str, Target] = {
         Target(LLVM, "machine code", device="cpu"),
         Target("c", "C", _C_COMPILERS, device="cpu", fuses=False, needed=True),
         Target("cuda", "CUDA C++", ("nvcc",), device="cuda", kernels=True, arch="sm_80"),
-        Target("opencl", "OpenCL C", ("clang",), kernels=True),
+        Target("opencl", "OpenCL C", kernels=True),
         Target("metal", "Metal Shading Language", kernels=True),
-        Target("webgpu", "WGSL", ("naga",), kernels=True),
+        Target("webgpu", "WGSL", kernels=True),
     )
 }
 """By name, the default first."""

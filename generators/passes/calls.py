@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from relaxcheck.generators.core.pass_calls import Option, PassCall
 from relaxcheck.generators.core.program import Case
-from relaxcheck.generators.passes import known
+from relaxcheck.generators.passes import PASSES, known
 from relaxcheck.generators.passes.record import Pass
 
 
@@ -34,6 +34,22 @@ def records(case: Case) -> tuple[Pass, ...]:
 def binds_constants(case: Case) -> bool:
     """True if a pass of ``case`` binds the constants, which are parameters until then."""
     return any(record.binds_constants for record in records(case))
+
+
+LOWERING = frozenset(
+    each.name
+    for each in PASSES.values()
+    if each.lowers and each.name not in ("RemovePurityChecking", "CallTIRRewrite")
+)
+"""The passes that ``relax.build`` does not run once more where a case has run them."""
+
+
+def not_again(case: Case) -> tuple[str, ...]:
+    """The passes of ``case``, alone or of a pipeline, that ``relax.build`` then leaves out."""
+    names = {call.name for call in passes_of(case)}
+    if not any(record.lowers for record in records(case)):
+        return ()
+    return tuple(sorted(LOWERING if names - set(PASSES) else LOWERING & names))
 
 
 def mixed_precision(case: Case) -> bool:

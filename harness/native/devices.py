@@ -21,15 +21,14 @@ def device(name: str) -> Any:
     """
     if not name or name == "cpu":
         return None
-    _allow_addresses()
-    found = tvm.device(name, 0)
-    return found if found.exist else None
-
-
-def _allow_addresses() -> None:
-    """Lift this process's limit of addresses: drivers map far more than they use."""
-    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    limit, most = resource.getrlimit(resource.RLIMIT_AS)
+    # Drivers map far more addresses than they use.
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    found = tvm.device(name, 0)
+    if found.exist:
+        return found
+    resource.setrlimit(resource.RLIMIT_AS, (limit, most))
+    return None
 
 
 def is_lost(used: Any) -> bool:

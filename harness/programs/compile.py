@@ -10,6 +10,7 @@ from relaxcheck.generators.core.case import target_of
 from relaxcheck.generators.core.gradients import gradients, places
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.values import constants
+from relaxcheck.generators.passes.calls import LOWERING
 from relaxcheck.generators.passes.layouts import desired_layouts
 from relaxcheck.generators.targets import TARGETS
 from relaxcheck.harness.compiling import building
@@ -52,7 +53,7 @@ def recipe(case: Case, log: Log | None = None) -> Recipe:
         with_fixes=case.fixes and pipeline.passes_of_fixes,
         results=places(case.program) if gradients(case.program) else (),
         kind=target_of(case),
-        once=applying.LOWERING if applying.lowers(case) else frozenset(),
+        once=LOWERING if applying.lowers(case) else frozenset(),
     )
 
 

@@ -180,7 +180,8 @@ def _end(compiled: _Compiled, runs: Sequence[Run], *, plain: bool = False) -> Ou
     """Load and run a compiled case; judge its outputs."""
     case, clock = compiled.case, compiled.clock
     if compiled.program.checked:
-        return Outcome(Verdict.BUILT, None, None, compiled.program.checked, seconds=clock.seconds)
+        built = Outcome(Verdict.BUILT, None, None, compiled.program.checked, seconds=clock.seconds)
+        return with_passes(built, compiled.log)
     try:
         with clock("tvm"):
             compiled.progress("load")

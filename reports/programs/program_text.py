@@ -29,6 +29,7 @@ from relaxcheck.generators.core.program import (
 )
 from relaxcheck.generators.core.rewrites.sizes import at_sizes
 from relaxcheck.generators.core.structure import AT, BRANCH, ELEMENT, TUPLE
+from relaxcheck.generators.passes.calls import binds_constants
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.reports.programs.call_text import (
     closure_lines,
@@ -50,7 +51,7 @@ def program_lines(case: Case, names: Mapping[str, str]) -> list[str]:
     unless the pipeline wants them to be the module's.
     """
     program = forward(case.program)
-    as_parameters = PIPELINES[case.pipeline].constants_as_parameters
+    as_parameters = PIPELINES[case.pipeline].constants_as_parameters or binds_constants(case)
     constants = [tensor for tensor in program.inputs if tensor.constant]
     bound = [] if as_parameters else [names[constant.name] for constant in constants]
     run_time = [names[tensor.name] for tensor in program.inputs if not tensor.constant]

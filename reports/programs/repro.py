@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from relaxcheck.generators.core.case import IllFormed, Invalid, Mismatch
 from relaxcheck.generators.core.gradients import gradients, places
 from relaxcheck.generators.core.program import Case, Input, Program
-from relaxcheck.generators.passes.calls import binds_constants
+from relaxcheck.generators.passes.calls import binds_constants, not_again
 from relaxcheck.generators.passes.text import binding_text, layouts_text
 from relaxcheck.harness.compiling.pipelines import GRADIENTS, PIPELINES, steps_before
 from relaxcheck.harness.compiling.undefined import UNDEFINED
@@ -290,6 +290,9 @@ def _build(repro: Reproduction, names: Mapping[str, str]) -> list[str]:
     if case.exec_mode != "bytecode":
         options.append(f'exec_mode="{case.exec_mode}"')
     build = f"relax.build({', '.join(options)})"
+    if once := not_again(case):
+        lines += [*_without(once), f"    built = {build}"]
+        build = "built"
     if repro.loads and UNDEFINED in repro.outcome.details:
         return [
             *lines,
@@ -304,6 +307,20 @@ def _build(repro: Reproduction, names: Mapping[str, str]) -> list[str]:
     if repro.loads:
         return [*lines, f"vm = relax.VirtualMachine({build}, {device_text(case)})"]
     return [*lines, *compiling_lines(case, build, repro.outcome)]
+
+
+def _without(names: Sequence[str]) -> list[str]:
+    """The lines before a call that leaves out the passes ``names``."""
+    return [
+        "@tvm.instrument.pass_instrument",
+        "class Once:",
+        '    """Leaves out the passes that have run already."""',
+        "",
+        "    def should_run(self, module, info):",
+        f"        return info.name not in {list(names)}",
+        "",
+        "with tvm.transform.PassContext(instruments=[Once()]):",
+    ]
 
 
 def _step(step: str, case: Case, names: Mapping[str, str]) -> str:

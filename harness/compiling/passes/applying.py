@@ -11,20 +11,13 @@ from tvm import relax
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.core.pass_calls import PassCall
 from relaxcheck.generators.core.program import Case
-from relaxcheck.generators.passes import PASSES, known
+from relaxcheck.generators.passes import known
 from relaxcheck.generators.passes.calls import passes_of
 from relaxcheck.harness.compiling.building import OwnFault, StageError
 from relaxcheck.harness.compiling.passes.checks import Applied, Broken, broken, equal, marked
 from relaxcheck.harness.compiling.passes.making import made
 
 Module = Any
-
-LOWERING = frozenset(
-    each.name
-    for each in PASSES.values()
-    if each.lowers and each.name not in ("RemovePurityChecking", "CallTIRRewrite")
-)
-"""The passes that ``relax.build`` does not run once more where a case has run them."""
 
 
 @dataclass(slots=True)
@@ -68,12 +61,14 @@ def _applied(call: PassCall, case: Case, log: Log, module: Module) -> Module:
 
 
 def _check(applied: Applied, log: Log) -> None:
-    if _changed(applied):
-        log.changed.append(applied.record.name)
     context = tvm.transform.PassContext.current()
     # No instrument follows what the checks run.
     with tvm.transform.PassContext(opt_level=context.opt_level, config=context.config):
-        log.broken += broken(applied)
+        found = list(broken(applied))
+        log.broken += found
+        # A module that is broken need not print; it is another one for sure.
+        if found or _changed(applied):
+            log.changed.append(applied.record.name)
 
 
 def _changed(applied: Applied) -> bool:

@@ -226,9 +226,14 @@ def serializes() -> bool:
     """
     child = os.fork()
     if not child:
-        signal.signal(signal.SIGSEGV, signal.SIG_DFL)
-        tvm.ir.save_json(tvm_api.tensor_type((2,), "float32"))
-        os._exit(0)
+        status = 1
+        try:
+            signal.signal(signal.SIGSEGV, signal.SIG_DFL)
+            tvm.ir.save_json(tvm_api.tensor_type((2,), "float32"))
+            status = 0
+        finally:
+            # Whatever happens: it must not go on as a second worker.
+            os._exit(status)
     return os.waitpid(child, 0)[1] == 0
 
 

@@ -11,7 +11,7 @@ from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 def with_passes(outcome: Outcome, log: Log) -> Outcome:
     """``outcome`` with what the passes in ``log`` did.
 
-    A right result becomes a ``broken-module`` where one of them broke the module. Any other failure
+    One that is no failure becomes a ``broken-module`` where one of them broke the module. A failure
     is worse, and stays.
     """
     if not log.ran:
@@ -19,7 +19,7 @@ def with_passes(outcome: Outcome, log: Log) -> Outcome:
     details = {**outcome.details, RAN: list(log.ran), CHANGED: list(log.changed)}
     if log.broken:
         details[BROKEN] = [str(each) for each in log.broken]
-    if not log.broken or outcome.verdict is not Verdict.PASS:
+    if not log.broken or outcome.verdict.is_failure:
         return replace(outcome, details=details)
     first = log.broken[0]
     return replace(

@@ -1,5 +1,6 @@
 """Making TVM's passes from their calls in a case."""
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -78,8 +79,18 @@ def pattern(name: str) -> Any:
     return matched
 
 
+def _alternatives(case: Case, options: Mapping[str, Option]) -> Pass:
+    # TVM 0.25 asks for two further maps.
+    needed = [
+        each
+        for each in inspect.signature(relax.transform.AlterOpImpl).parameters.values()
+        if each.default is inspect.Parameter.empty
+    ]
+    return relax.transform.AlterOpImpl(*({} for _ in needed))
+
+
 _SPECIAL: dict[str, Callable[[Case, Mapping[str, Option]], Pass]] = {
-    "AlterOpImpl": lambda case, options: relax.transform.AlterOpImpl({}, {}),
+    "AlterOpImpl": _alternatives,
     "AttachExternModules": lambda case, options: relax.transform.AttachExternModules([]),
     "BindParams": _bound,
     "BindSymbolicVars": _sizes,

@@ -8,7 +8,7 @@ import msgspec
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from relaxcheck.cli.options import ResultFormat
-from relaxcheck.cli.terminal import campaigns, console
+from relaxcheck.cli.terminal import console, newest_campaign
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.harness.paths import CHECKOUT
 from relaxcheck.harness.programs.support.passes import Tally, tallies
@@ -24,7 +24,8 @@ def passes(directories: Sequence[Path], form: ResultFormat, *, docs: bool) -> No
     """
     if docs and CHECKOUT is None:
         raise CaseError("--docs writes to a checkout; this relaxcheck is installed")
-    counted = _counted(list(directories) or campaigns()[:1])
+    chosen = list(directories) or ([] if docs else [newest_campaign()])
+    counted = _counted(chosen)
     if docs and CHECKOUT is not None:
         path = CHECKOUT / "docs" / "passes.md"
         path.write_text(page(counted))

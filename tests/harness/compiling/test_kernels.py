@@ -33,7 +33,7 @@ def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", SOURCES)
 def test_shared_memory_is_counted_kernel_by_kernel(name: str) -> None:
     fits = SOURCES[name].format(256)
-    assert "no compiler of it is here" in checked(name, f"{fits}\n{fits}")
+    assert "generated, and not compiled" in checked(name, f"{fits}\n{fits}")
     with pytest.raises(RefusedKernel, match="1028 bytes"):
         checked(name, f"{fits}\n{SOURCES[name].format(257)}")
 

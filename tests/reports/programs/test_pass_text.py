@@ -1,5 +1,7 @@
 """Scripts apply the passes of a case, and end with the check that the last one fails."""
 
+import ast
+
 import pytest
 
 from relaxcheck.generators.core.program import Case, Input, Node, Program
@@ -34,3 +36,23 @@ def test_a_wrong_value_behind_passes_is_built_and_run() -> None:
     text = script(Outcome(Verdict.WRONG_VALUE, "compare", None, ""))
     compile(text, "repro.py", "exec")
     assert text.index("FuseTIR()(mod)") < text.index("relax.build(mod")
+
+
+def test_relax_build_runs_no_pass_that_ran_already() -> None:
+    case = Case("pass-VMShapeLower", PROGRAM, passes=prepared([(PASSES["VMShapeLower"], {})]))
+    wrong = Outcome(Verdict.WRONG_VALUE, "compare", None, "")
+    text = repro_text(reproduction(case, wrong), "A title", {"apache-tvm": "0.27.0"})
+    compile(text, "repro.py", "exec")
+    left_out = text.partition("return info.name not in [")[2].partition("]")[0]
+    assert {"VMShapeLower", "StaticPlanBlockMemory"} <= set(ast.literal_eval(f"[{left_out}]"))
+    assert "CallTIRRewrite" not in left_out
+
+
+def test_constants_are_parameters_where_a_pass_binds_them() -> None:
+    weight = Input("w", (2,), "float32", constant=True)
+    program = Program((*PROGRAM.inputs, weight), (Node("y", "add", ("x", "w")),), ("y",))
+    case = Case("pass-BindParams", program, passes=prepared([(PASSES["BindParams"], {})]))
+    wrong = Outcome(Verdict.WRONG_VALUE, "compare", None, "")
+    text = repro_text(reproduction(case, wrong), "A title", {"apache-tvm": "0.27.0"})
+    assert "def program():" in text
+    assert "mod = program()" in text
