@@ -1,17 +1,8 @@
 """The record of a pass: how it is made, what it takes, and what it must leave as it was."""
 
-import enum
 from dataclasses import dataclass
 
 from relaxcheck.generators.core.pass_calls import Option as Value
-
-
-class Scope(enum.StrEnum):
-    """The part of a module that a pass looks at in one go."""
-
-    DATAFLOW = "dataflow block"
-    FUNCTION = "function"
-    MODULE = "module"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +32,6 @@ class Pass:
 
     name: str
     meaning: str
-    scope: Scope = Scope.FUNCTION
     options: tuple[Option, ...] = ()
     after: tuple[str, ...] = ()
     lowers: bool = False

@@ -1,6 +1,6 @@
 """Passes that simplify and reorder bindings."""
 
-from relaxcheck.generators.passes.record import Option, Pass, Scope
+from relaxcheck.generators.passes.record import Option, Pass
 
 PASSES = (
     Pass(
@@ -16,7 +16,6 @@ PASSES = (
     Pass(
         name="DeadCodeElimination",
         meaning="Drop bindings and functions that no result needs.",
-        scope=Scope.MODULE,
         options=(Option("entry_functions", (None, "main")),),
         functions=True,
     ),
@@ -35,7 +34,6 @@ PASSES = (
     Pass(
         name="TopologicalSort",
         meaning="Order the bindings of dataflow blocks.",
-        scope=Scope.DATAFLOW,
         options=(
             Option("order", ("depth-first", "breadth-first")),
             Option("direction", ("from-inputs", "from-outputs")),
@@ -45,7 +43,6 @@ PASSES = (
     Pass(
         name="DataflowUseInplaceCalls",
         meaning="Write results over operands that are not used again.",
-        scope=Scope.DATAFLOW,
         after=("LegalizeOps",),
         differs_again="it looks for further calls",
     ),

@@ -1,6 +1,6 @@
 """Passes that rewrite operators: other operators, layouts and dtypes."""
 
-from relaxcheck.generators.passes.record import Option, Pass, Scope
+from relaxcheck.generators.passes.record import Option, Pass
 
 CHAINS = {
     "multiply-add": (("multiply", 2), ("add", 2)),
@@ -24,12 +24,10 @@ PASSES = (
     Pass(
         name="CombineParallelMatmul",
         meaning="Compute products of one operand with several others as one product.",
-        scope=Scope.DATAFLOW,
     ),
     Pass(
         name="ConvertLayout",
         meaning="Compute operators in other layouts: channels last.",
-        scope=Scope.DATAFLOW,
     ),
     Pass(
         name="DecomposeOpsForInference",
@@ -54,13 +52,11 @@ PASSES = (
     Pass(
         name="SplitLayoutRewritePreproc",
         meaning="Split layout rewriting off functions that are marked for it.",
-        scope=Scope.MODULE,
         after=("LegalizeOps",),
     ),
     Pass(
         name="AttachAttrLayoutFreeBuffers",
         meaning="Mark operands of functions whose layout may change.",
-        scope=Scope.MODULE,
         after=("LegalizeOps",),
         owns=("layout_free_buffers",),
     ),
@@ -75,7 +71,6 @@ PASSES = (
     Pass(
         name="FuseTransposeMatmul",
         meaning="Fuse a transposition into the product that it is for.",
-        scope=Scope.MODULE,
         differs_again="it fuses what is left",
     ),
 )

@@ -1,6 +1,6 @@
 """Passes that lower a module for the virtual machine, in the order of the default pipeline."""
 
-from relaxcheck.generators.passes.record import Option, Pass, Scope
+from relaxcheck.generators.passes.record import Option, Pass
 
 _ORDER = (
     "LegalizeOps",
@@ -52,14 +52,12 @@ PASSES = (
     Pass(
         name="StaticPlanBlockMemory",
         meaning="Plan which tensors share memory.",
-        scope=Scope.MODULE,
         after=_before("StaticPlanBlockMemory"),
         lowers=True,
     ),
     Pass(
         name="RewriteCUDAGraph",
         meaning="Capture graphs of CUDA; on a CPU it does nothing.",
-        scope=Scope.MODULE,
         after=_before("RewriteCUDAGraph"),
         lowers=True,
     ),
@@ -91,7 +89,6 @@ PASSES = (
     Pass(
         name="ComputePrimValue",
         meaning="Compute scalars in TIR functions.",
-        scope=Scope.MODULE,
         after=_before("ComputePrimValue"),
         lowers=True,
         widens=_ERASED,
@@ -99,7 +96,6 @@ PASSES = (
     Pass(
         name="VMShapeLower",
         meaning="Compute sizes on a heap of the virtual machine, and check them.",
-        scope=Scope.MODULE,
         options=(Option("emit_err_ctx", (True, False)),),
         after=_before("VMShapeLower"),
         lowers=True,
@@ -109,7 +105,6 @@ PASSES = (
     Pass(
         name="AttachGlobalSymbol",
         meaning="Give public functions their symbols.",
-        scope=Scope.MODULE,
         after=_before("AttachGlobalSymbol"),
         lowers=True,
         widens=_ERASED,

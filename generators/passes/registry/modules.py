@@ -1,6 +1,6 @@
 """Passes that make, merge and specialise functions."""
 
-from relaxcheck.generators.passes.record import Option, Pass, Scope
+from relaxcheck.generators.passes.record import Option, Pass
 from relaxcheck.generators.passes.registry.layouts import CHAINS
 
 _MADE_AGAIN = "it groups the calls of groups"
@@ -9,50 +9,42 @@ PASSES = (
     Pass(
         name="LegalizeOps",
         meaning="Replace calls of operators by calls of TIR functions.",
-        scope=Scope.MODULE,
     ),
     Pass(
         name="AnnotateTIROpPattern",
         meaning="Mark each TIR function by the way in which it may be fused.",
-        scope=Scope.MODULE,
         after=("LegalizeOps",),
         owns=("op_pattern",),
     ),
     Pass(
         name="AllocateWorkspace",
         meaning="Allocate the workspaces of external functions.",
-        scope=Scope.MODULE,
     ),
     Pass(
         name="AttachExternModules",
         meaning="Attach external modules; none is given.",
-        scope=Scope.MODULE,
     ),
     Pass(
         name="BindParams",
         meaning="Bind parameters to constants.",
-        scope=Scope.MODULE,
         binds_constants=True,
         differs_again="the parameters are gone",
     ),
     Pass(
         name="BindSymbolicVars",
         meaning="Bind symbolic variables to sizes.",
-        scope=Scope.MODULE,
         one_binding=True,
         differs_again="the variables are gone",
     ),
     Pass(
         name="ExpandTupleArguments",
         meaning="Pass the members of tuples to private functions one by one.",
-        scope=Scope.MODULE,
         functions=True,
         canonicalizes=True,
     ),
     Pass(
         name="FuseOps",
         meaning="Group calls of TIR functions that may be fused.",
-        scope=Scope.MODULE,
         options=(Option("fuse_opt_level", (-1, 0, 1, 2)),),
         after=("LegalizeOps", "AnnotateTIROpPattern"),
         differs_again=_MADE_AGAIN,
@@ -60,7 +52,6 @@ PASSES = (
     Pass(
         name="FuseOpsByPattern",
         meaning="Group calls of operators that match a pattern.",
-        scope=Scope.MODULE,
         options=(
             Option("pattern", tuple(CHAINS)),
             Option("bind_constants", (True, False)),
@@ -71,53 +62,44 @@ PASSES = (
     Pass(
         name="FuseTIR",
         meaning="Make one TIR function of each group of calls.",
-        scope=Scope.MODULE,
         after=("LegalizeOps", "AnnotateTIROpPattern", "FuseOps"),
     ),
     Pass(
         name="InlinePrivateFunctions",
         meaning="Inline private functions that are called once or are small.",
-        scope=Scope.MODULE,
         functions=True,
     ),
     Pass(
         name="LambdaLift",
         meaning="Lift local functions to the module.",
-        scope=Scope.MODULE,
     ),
     Pass(
         name="NormalizeGlobalVar",
         meaning="Give functions names that are unique, public functions their symbols.",
-        scope=Scope.MODULE,
         owns=("global_symbol",),
     ),
     Pass(
         name="RealizeVDevice",
         meaning="Propagate virtual devices; no program has any.",
-        scope=Scope.MODULE,
     ),
     Pass(
         name="RemoveUnusedOutputs",
         meaning="Drop results of private functions that no caller uses.",
-        scope=Scope.MODULE,
         functions=True,
         canonicalizes=True,
     ),
     Pass(
         name="RemoveUnusedParameters",
         meaning="Drop parameters of private functions that these do not use.",
-        scope=Scope.MODULE,
         functions=True,
     ),
     Pass(
         name="RunCodegen",
         meaning="Generate code of functions for external libraries; no program has any.",
-        scope=Scope.MODULE,
     ),
     Pass(
         name="SpecializePrimFuncBasedOnCallSite",
         meaning="Specialise TIR functions to the memory of their callers' operands.",
-        scope=Scope.MODULE,
         after=("LegalizeOps",),
     ),
 )

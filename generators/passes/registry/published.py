@@ -1,6 +1,6 @@
 """The pipelines that TVM publishes: of ``relax.get_pipeline``, and parts of a target's."""
 
-from relaxcheck.generators.passes.record import Pass, Scope
+from relaxcheck.generators.passes.record import Pass
 
 _PASSES = "its passes find more to do"
 _ERASED = "the virtual machine's types are those of objects"
@@ -10,14 +10,12 @@ PIPELINES = (
     Pass(
         name="pipeline.zero",
         meaning="Legalize, fold constants and fuse.",
-        scope=Scope.MODULE,
         differs_again=_PASSES,
         owns=_SYMBOLS,
     ),
     Pass(
         name="pipeline.default",
         meaning="The pipeline of relax.build.",
-        scope=Scope.MODULE,
         lowers=True,
         differs_again="it lowers for the virtual machine",
         widens=_ERASED,
@@ -26,7 +24,6 @@ PIPELINES = (
     Pass(
         name="pipeline.default_build",
         meaning="The same by its other name.",
-        scope=Scope.MODULE,
         lowers=True,
         differs_again="it lowers for the virtual machine",
         widens=_ERASED,
@@ -35,20 +32,17 @@ PIPELINES = (
     Pass(
         name="target.library_dispatch_passes",
         meaning="Hand calls to libraries of the target; a CPU has none.",
-        scope=Scope.MODULE,
         differs_again=_PASSES,
     ),
     Pass(
         name="target.legalize_passes",
         meaning="Legalize and fuse for the target.",
-        scope=Scope.MODULE,
         differs_again=_PASSES,
         owns=_SYMBOLS,
     ),
     Pass(
         name="target.dataflow_lower_passes",
         meaning="Lower dataflow blocks and calls of TIR functions for the target.",
-        scope=Scope.MODULE,
         after=("target.legalize_passes",),
         lowers=True,
         differs_again=_PASSES,
@@ -57,7 +51,6 @@ PIPELINES = (
     Pass(
         name="target.finalize_passes",
         meaning="Plan memory and lower for the virtual machine.",
-        scope=Scope.MODULE,
         after=("target.legalize_passes", "target.dataflow_lower_passes"),
         lowers=True,
         differs_again="it lowers for the virtual machine",
