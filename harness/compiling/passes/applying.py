@@ -47,6 +47,9 @@ def _applied(call: PassCall, case: Case, log: Log, module: Module) -> Module:
         own = made(call, case)
     except CaseError:
         raise
+    except TypeError as error:
+        # The arguments are our own: a release may take others.
+        raise OwnFault(f"making {call.name}: {error}") from error
     except Exception as error:
         raise StageError(call.name, error) from error
     after = own(module)

@@ -13,6 +13,7 @@ from relaxcheck.generators.core.draft import Draft
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.passes import OUT, PASSES
 from relaxcheck.generators.passes.calls import prepared
+from relaxcheck.harness.compiling.building import OwnFault
 from relaxcheck.harness.compiling.passes import making
 from relaxcheck.harness.compiling.passes.checks import CHECKS, KEPT, serializes
 from relaxcheck.harness.compiling.passes.details import BROKEN, CHANGED, RAN
@@ -114,6 +115,12 @@ def test_faults_of_the_checks_are_ours(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setitem(CHECKS, "is checked", fails)
     with pytest.raises(Exception, match="a fault of ours"):
+        execute(_case())
+
+
+def test_arguments_that_a_release_does_not_take_are_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relax.transform, "CanonicalizeBindings", lambda needed: needed)
+    with pytest.raises(OwnFault, match="making CanonicalizeBindings"):
         execute(_case())
 
 
