@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count as numbers
 from itertools import cycle
+from math import prod
 from pathlib import Path
 from statistics import median_low
 from typing import TypeVar
@@ -101,26 +102,35 @@ def stream(
 
 
 _SHARE = 8
-"""Families of random programs get one case of so many, at least."""
+"""Families of random programs get one case of so many."""
 
 
 def turns_of(families: Sequence[Family]) -> tuple[int, ...]:
-    """Cases of each family in a round: its pairs of cells, in multiples of the median family's.
+    """Cases of each family in a round, in multiples of the median family's.
 
-    Ninety operators have one family each. With one turn each, the few with many axes, where most
-    combinations lie and where faults hide longest, would get one case in twenty; in proportion to
-    the pairs they get one in three, and every operator is still drawn in every round. Families of
-    random programs (``Structured``) share at least one case in eight.
+    A family has as many as it takes to draw all pairs of its cells, so that a campaign covers all
+    families' pairs at about the same time; one of many axes, whose pairs come many in a case but
+    where most combinations lie and faults hide longest, has half of its share of all pairs at
+    least. Every operator is drawn in every round. Families of random programs (``Structured``)
+    share one case in eight among others, evenly.
     """
-    pairs = [_pairs(family) for family in families]
-    usual = median_low(pairs)
-    turns = [max(1, round(count / max(usual, 1))) for count in pairs]
+    cells = [sorted(_cells(family), reverse=True) for family in families]
+    # Two axes need a case for each pair of their cells.
+    needed = _multiples([prod(counts[:2]) for counts in cells])
+    pairs = _multiples(
+        [(sum(counts) ** 2 - sum(count**2 for count in counts)) // 2 for counts in cells]
+    )
+    turns = [max(most, many // 2) for most, many in zip(needed, pairs, strict=True)]
     structured = [isinstance(family, Structured) for family in families]
     others = sum(count for count, own in zip(turns, structured, strict=True) if not own)
-    least = round(others / (_SHARE - 1) / max(sum(structured), 1))
-    return tuple(
-        max(count, least) if own else count for count, own in zip(turns, structured, strict=True)
-    )
+    share = max(1, round(others / (_SHARE - 1) / max(sum(structured), 1)))
+    return tuple(share if own else count for count, own in zip(turns, structured, strict=True))
+
+
+def _multiples(counts: Sequence[int]) -> list[int]:
+    """Each of ``counts`` as a multiple of the median, 1 at least."""
+    usual = max(median_low(counts), 1)
+    return [max(1, round(count / usual)) for count in counts]
 
 
 _STEP = round(2**64 * (5**0.5 - 1) / 2)
@@ -142,10 +152,13 @@ def order_of(families: Sequence[Family], key: str) -> tuple[int, ...]:
     return tuple(at for _, at in sorted(places))
 
 
-def _pairs(family: Family) -> int:
-    """The pairs of cells of two axes of ``family``, impossible ones among them."""
-    cells = [len({repr(axis.cell(value)) for value in axis.values}) for axis in family.axes]
-    return (sum(cells) ** 2 - sum(count**2 for count in cells)) // 2
+def _cells(family: Family) -> list[int]:
+    """The number of cells of each axis of ``family`` that cases are steered along."""
+    return [
+        len({repr(axis.cell(value)) for value in axis.values})
+        for axis in family.axes
+        if axis.steered
+    ]
 
 
 def _steered(family: Family, key: str, ruled_out: RuledOut) -> Iterator[AnyCase]:

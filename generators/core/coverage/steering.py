@@ -3,7 +3,8 @@
 Each point is made to have one pair still missing, chosen at random, sooner of two axes that miss
 many, since a point has one pair of them. Every other axis draws its value by weight; each missing
 pair that the value makes with those already there adds to its weight.
-When nothing is missing any more, the weights of ``weights`` alone are left. Some points are small:
+When nothing else is missing, points are made to have the missing pairs of the axes that are not
+steered; when these are drawn too, the weights of ``weights`` alone are left. Some points are small:
 most of their axes, or all, have their least value, and the pair is one that allows that.
 """
 
@@ -49,7 +50,7 @@ class Steering:
         self.pairs, self.impossible = possible(axes)
         self.discarded = 0
         self._by_weight = tuple(axis for axis in axes if not axis.steered)
-        # No point is made to have their pairs: they only pull.
+        # No point is made to have their pairs while others are missing: they only pull.
         self._left_to_chance, _ = possible(axes)
         for axis in self._by_weight:
             self.pairs.leave_out(axis.name)
@@ -74,9 +75,11 @@ class Steering:
         source = random.Random(choice)
         small = source.choice(_MOSTLY) if source.randrange(_SMALL) == 0 else 0.0
         while True:
+            missing = self.pairs.missing
+            if not small and not missing.any():
+                missing = self._left_to_chance.missing
             # A small point is only made to have what leaves it small.
-            missing = self.pairs.missing & self._small if small else self.pairs.missing
-            pair = self._most_pressing(missing, source)
+            pair = self._most_pressing(missing & self._small if small else missing, source)
             point = complete_with(self.axes, {}, self._order(source, pair, small))
             if point is not None:
                 self.pairs.strike([point])
@@ -87,6 +90,7 @@ class Steering:
             self.discarded += 1
             self.impossible.append(pair)
             self.pairs.give_up(*pair)
+            self._left_to_chance.give_up(*pair)
 
     def _most_pressing(
         self, missing: NDArray[np.bool_], source: random.Random
@@ -115,7 +119,9 @@ class Steering:
         wanted = {self.pairs.cells[number][0]: number for number in pair or ()}
         ahead: dict[str, Value] = {}
         for axis in self._by_weight:
-            (ahead[axis.name],) = source.choices(axis.values, self._weights[axis.name])
+            (value,) = source.choices(axis.values, self._weights[axis.name])
+            if axis.name not in wanted:
+                ahead[axis.name] = value
 
         def order(axis: Axis, point: Point) -> Iterator[Value]:
             if axis.name not in wanted and source.random() < small:

@@ -71,18 +71,21 @@ def test_when_nothing_is_missing_the_weights_decide() -> None:
     assert 7 < counts[False] / counts[True] < 11.5
 
 
-def test_an_axis_that_is_not_steered_meets_all_values_of_the_others_at_its_own_share() -> None:
+def test_an_axis_that_is_not_steered_keeps_its_share_until_nothing_else_is_missing() -> None:
     axes = (
         Axis("a", tuple(range(20)), 0),
         Axis("b", tuple(range(12)), 0),
         Axis("level", (0, 3), 0, default_weight=9, steered=False),
     )
-    steering, points = _drawn(axes, 420)
-    assert steering.pairs.count == 0
-    slow = [point for point in points if point["level"] == 3]
-    assert 21 < len(slow) < 70
-    assert {point["a"] for point in slow} == set(axes[0].values)
-    assert {point["b"] for point in slow} == set(axes[1].values)
+    # 240 points have all pairs of the other two; a tenth have the rare level.
+    _, points = _drawn(axes, 800)
+    slow = [at for at, point in enumerate(points) if point["level"] == 3]
+    assert 12 < sum(at < 240 for at in slow) < 40
+    # Then its own pairs come at once: by chance, twenty values take the rare level some 700 points.
+    soon = [point for point in points[:270] if point["level"] == 3]
+    assert {point["a"] for point in soon} == set(axes[0].values)
+    assert {point["b"] for point in soon} == set(axes[1].values)
+    assert 30 < sum(at >= 270 for at in slow) < 80
 
 
 def test_a_pair_of_cells_is_drawn_once_for_all_its_values() -> None:
