@@ -44,7 +44,7 @@ def execute(case: ExpressionBatch | ExpressionCase, progress: Progress) -> Outco
 
     ``progress`` gets the name of each stage as it begins.
     """
-    switch_fixes(case.fixes)
+    switch_fixes(case.fixes, progress)
     return execute_expressions(case, progress)
 
 

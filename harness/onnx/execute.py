@@ -89,7 +89,7 @@ def _begin(
 ) -> _Compiled | Outcome:
     """Import and compile ``case``; returns its outcome if it ends there."""
     check_pipeline(case.pipeline)
-    switch_fixes(case.fixes)
+    switch_fixes(case.fixes, progress)
     clock = Clock()
     try:
         with clock("tvm"):

@@ -77,7 +77,10 @@ DESCRIPTIONS = {
 ALL_UNCONSTRAINED = "every element is unconstrained: correct implementations differ at all of them"
 """The message of a ``no-oracle`` whose oracles ran, but constrain no element."""
 
-_OUR_STAGES = frozenset({"read", "export", "oracle", "compare", "idle"})
+INSTALLING = "install-fixes"
+"""The stage in which a process finds out which fixes its TVM needs, and puts them on."""
+
+_OUR_STAGES = frozenset({"read", INSTALLING, "export", "oracle", "compare", "idle"})
 
 
 def blamed_on_us(stage: str) -> Verdict | None:

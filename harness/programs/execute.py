@@ -133,7 +133,7 @@ def _begin(
 ) -> _Compiled | Outcome:
     """Compile ``case``; returns its outcome if it ends there."""
     check_pipeline(case.pipeline)
-    switch_fixes(case.fixes)
+    switch_fixes(case.fixes, progress)
     clock, log = Clock(), Log()
     try:
         with clock("tvm"):

@@ -126,7 +126,7 @@ def _begin(
     check_pipeline(case.pipeline)
     if isinstance(exported, NotExported):
         return _not_exported(exported, clock)
-    switch_fixes(case.fixes)
+    switch_fixes(case.fixes, progress)
     if not importing.has_door(case.importing.door):
         reason = f"this release of TVM has no door {case.importing.door!r}"
         return Outcome(Verdict.NO_ORACLE, importing.STAGE, None, reason, seconds=clock.seconds)

@@ -7,6 +7,7 @@ from relaxcheck.generators.core.case import AnyCase, target_of
 from relaxcheck.harness.kind import Tracing
 from relaxcheck.harness.kinds import of
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.workers.marker import IDLE, Mark
 from relaxcheck.harness.workers.processes import Process
 from relaxcheck.harness.workers.protocol import Ask
 from relaxcheck.harness.workers.spending import Spending
@@ -19,11 +20,13 @@ class Limits:
     Seconds are counted as in ``workers.spending``. A worker is replaced after ``cases`` cases, or
     when it keeps more than ``kept`` bytes, so that nothing accumulates. It gets up to ``together``
     cases at a time that share one compilation. ``fresh_seconds`` are those of a fresh job (None: as
-    of any): a case that only took long must not be confirmed as one that hangs.
+    of any): a case that only took long must not be confirmed as one that hangs. A worker has
+    ``installing_seconds`` besides to put the fixes on.
     """
 
     seconds: float = 60.0
     fresh_seconds: float | None = None
+    installing_seconds: float = 600.0
     memory: int = 4 << 30
     kept: int = 1 << 30
     cases: int = 1000
@@ -67,20 +70,22 @@ class Job:
         return f"{self.case.kind} {target_of(self.case)}" if together else ""
 
 
-def limits_for(job: Job, limits: Limits) -> Limits:
-    """``limits`` with the seconds that ``job`` has."""
+def limits_for(job: Job, limits: Limits, mark: Mark) -> Limits:
+    """``limits`` with the seconds that ``job`` has at ``mark``."""
+    if mark.installs:
+        return replace(limits, seconds=limits.installing_seconds)
     if not job.fresh or limits.fresh_seconds is None:
         return limits
     return replace(limits, seconds=limits.fresh_seconds)
 
 
-def seconds_of(job: Job, limits: Limits, number: int | None = 0) -> float:
-    """The time that ``job`` has (see ``workers.spending``); ``number`` is as in a mark.
+def seconds_of(job: Job, limits: Limits, mark: Mark) -> float:
+    """The time that ``job`` has at ``mark`` (see ``workers.spending``).
 
     A stage that several cases share has three times as long.
     """
-    seconds = limits_for(job, limits).seconds
-    return 3 * seconds if number is None else seconds
+    seconds = limits_for(job, limits, mark).seconds
+    return 3 * seconds if mark.number is None else seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,24 +98,30 @@ class Queued:
 
 @dataclass(slots=True, eq=False)
 class Worker:
-    """A worker; ``unanswered`` are left of ``assigned`` jobs, ``number`` is that of its last mark.
+    """A worker; ``unanswered`` are left of ``assigned`` jobs.
 
-    From that mark on it may take ``seconds``, and ``spending`` counts them.
+    From its mark ``since`` on it may take ``seconds``, and ``spending`` counts them.
     """
 
     process: Process
     done: int = 0
     unanswered: deque[Queued] = field(default_factory=deque)
     assigned: int = 0
-    number: int | None = 0
+    since: Mark = field(default_factory=lambda: Mark(IDLE))
     seconds: float = 0.0
     spending: Spending | None = None
     kill_reason: Verdict | None = None
 
-    def begin(self, number: int | None, limits: Limits) -> None:
-        """Begin to count the time from the mark ``number`` on."""
-        self.number, self.spending = number, Spending(self.process.pid)
-        self.seconds = seconds_of(self.unanswered[0].job, limits, number)
+    def begin(self, mark: Mark, limits: Limits) -> None:
+        """Begin to count the time from ``mark`` on."""
+        self.since, self.spending = mark, Spending(self.process.pid)
+        self.seconds = seconds_of(self.unanswered[0].job, limits, mark)
+
+    def follow(self, limits: Limits) -> None:
+        """Begin anew where its mark is of another case, of all of them, or of no case's time."""
+        now = self.process.mark
+        if (now.number, now.installs) != (self.since.number, self.since.installs):
+            self.begin(now, limits)
 
     @property
     def is_late(self) -> bool:

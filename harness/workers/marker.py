@@ -3,6 +3,8 @@
 import mmap
 from dataclasses import dataclass
 
+from relaxcheck.harness.outcomes.outcome import INSTALLING
+
 SIZE = 256
 
 IDLE = "idle"
@@ -18,6 +20,11 @@ class Mark:
 
     stage: str
     number: int | None = 0
+
+    @property
+    def installs(self) -> bool:
+        """True of the stage that puts the fixes on, whose time is no case's."""
+        return self.stage == INSTALLING
 
 
 def mark(marker: mmap.mmap, stage: str, number: int | None = 0) -> None:

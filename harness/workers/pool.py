@@ -23,7 +23,7 @@ from relaxcheck.harness.releases.releases import Release, advice, own
 from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.endings import may_be_spoilt, outcome_of
 from relaxcheck.harness.workers.jobs import Job, Limits, Queued, Worker, limits_for
-from relaxcheck.harness.workers.marker import IDLE, mark
+from relaxcheck.harness.workers.marker import IDLE, Mark, mark
 from relaxcheck.harness.workers.processes import LONGEST_ANSWER, Zygote, ZygoteGone
 from relaxcheck.harness.workers.protocol import Order, Reply
 
@@ -206,7 +206,7 @@ class Pool:
                 return
             jobs = self._next()
             worker.unanswered, worker.assigned = deque(jobs), len(jobs)
-            worker.begin(0, self.limits)
+            worker.begin(Mark(IDLE), self.limits)
             cases = tuple(msgspec.Raw(encode(queued.job.case)) for queued in jobs)
             first = jobs[0].job
             order = Order(cases, first.fresh, first.ask, first.tracing, first.fixes)
@@ -357,7 +357,7 @@ class Pool:
             self._again([culprit], "its workers were killed")
             return
         seen = ended if by_itself else None
-        outcome = outcome_of(now.stage, limits_for(job, self.limits), reason, seen, words)
+        outcome = outcome_of(now.stage, limits_for(job, self.limits, now), reason, seen, words)
         first_line = outcome.message.splitlines()[0]
         spoilt = reason is None and may_be_spoilt(now.stage, seen, words)
         if spoilt and worker.assigned + worker.done > 1 and culprit.starts == 1:
@@ -384,10 +384,7 @@ class Pool:
         for worker in self._workers:
             if not worker.unanswered or worker.kill_reason is not None:
                 continue
-            number = worker.process.mark.number
-            if number != worker.number:
-                # Each case has the whole time, and so has each stage that they share.
-                worker.begin(number, self.limits)
+            worker.follow(self.limits)
             if worker.is_late:
                 worker.kill_reason = Verdict.TIMEOUT
             elif worker.process.growth > self.limits.memory:

@@ -9,12 +9,19 @@ from pathlib import Path
 import msgspec
 
 from relaxcheck import fixes
+from relaxcheck.harness.kind import Progress
+from relaxcheck.harness.outcomes.outcome import INSTALLING
 from relaxcheck.harness.workers.protocol import SCRATCH, BundledFix
 
 
-def switch_fixes(on: bool) -> None:
-    """Install the fixes, or uninstall them; most cases want them as the last case left them."""
+def switch_fixes(on: bool, progress: Progress = lambda stage: None) -> None:
+    """Install the fixes, or uninstall them; most cases want them as the last case left them.
+
+    ``progress`` gets the stage ``INSTALLING`` if they are not on yet.
+    """
     if on:
+        if not fixes.installed():
+            progress(INSTALLING)
         _learn()
         _teach(fixes.install())
     else:

@@ -46,6 +46,10 @@ def misbehave(case: Case, progress: Progress) -> Outcome:
             time.sleep(3600)
         case "slow":
             time.sleep(1)
+        case "late":
+            time.sleep(0.6)
+            progress("LambdaLift")
+            time.sleep(3600)
         case "kill":
             os.kill(os.getpid(), signal.SIGKILL)
         case "grow":

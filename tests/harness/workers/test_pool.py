@@ -9,7 +9,7 @@ import pytest
 
 from relaxcheck.generators.core.program import Case, Input, Program
 from relaxcheck.harness.events import EventType
-from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.outcomes.outcome import INSTALLING, Outcome, Verdict
 from relaxcheck.harness.workers import zygote
 from relaxcheck.harness.workers.jobs import Job, Limits
 from relaxcheck.harness.workers.pool import Pool, PoolError
@@ -116,6 +116,24 @@ def test_a_stage_that_cases_share_has_three_times_as_long() -> None:
         pool.submit(Job(behave("link-slow")), Job(behave("well")))
         outcomes = [outcome for _, outcome in pool.drain()]
     assert [outcome.verdict for outcome in outcomes] == [Verdict.PASS] * 2
+
+
+def test_the_time_that_the_fixes_take_is_no_case_s() -> None:
+    with Pool(1, Limits(seconds=0.4, installing_seconds=30, together=2), ZYGOTE) as pool:
+        pool.submit(Job(behave(f"{INSTALLING}-slow")), Job(behave("well")))
+        outcomes = [outcome for _, outcome in pool.drain()]
+        # It begins when they are on.
+        pool.submit(Job(behave(f"{INSTALLING}-late", 1)))
+        ((_, late),) = pool.drain()
+    assert [outcome.verdict for outcome in outcomes] == [Verdict.PASS] * 2
+    assert (late.verdict, late.message) == (Verdict.TIMEOUT, "still in LambdaLift after 0.4 s")
+
+
+def test_fixes_that_hang_are_a_fault_of_ours() -> None:
+    with Pool(1, Limits(seconds=30, installing_seconds=0.4), ZYGOTE) as pool:
+        outcome = outcome_of(pool, f"{INSTALLING}-sleep")
+    assert outcome.verdict is Verdict.HARNESS_ERROR
+    assert outcome.message == "still in install-fixes after 0.4 s"
 
 
 def test_growth_past_the_limit_ends_a_worker() -> None:

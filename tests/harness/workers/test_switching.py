@@ -9,6 +9,7 @@ import pytest
 from relaxcheck import fixes
 from relaxcheck.fixes.framework import installation
 from relaxcheck.fixes.framework.fix import Fix
+from relaxcheck.harness.outcomes.outcome import INSTALLING
 from relaxcheck.harness.workers import switching
 from relaxcheck.harness.workers.protocol import SCRATCH
 
@@ -55,6 +56,15 @@ def test_a_choice_of_fixes_is_no_news_for_other_workers(
         switching.switch_fixes(True)
         assert set(names()) <= {"folding"}
     assert not list(tmp_path.iterdir())
+
+
+def test_only_a_process_without_the_fixes_says_that_it_puts_them_on() -> None:
+    stages: list[str] = []
+    switching.switch_fixes(False, stages.append)
+    assert not stages
+    switching.switch_fixes(True, stages.append)
+    switching.switch_fixes(True, stages.append)
+    assert stages == [INSTALLING]
 
 
 def test_outside_of_a_worker_nothing_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
