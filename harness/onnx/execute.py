@@ -25,6 +25,7 @@ from relaxcheck.harness.onnx import importing, refusals
 from relaxcheck.harness.onnx.asking import all_expected
 from relaxcheck.harness.outcomes.appearance import PLACE, place_of
 from relaxcheck.harness.outcomes.clock import Clock
+from relaxcheck.harness.outcomes.errors import UNNAMED
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.sources import raised_at
 from relaxcheck.harness.workers.switching import switch_fixes
@@ -185,6 +186,8 @@ def _refusal(case: OnnxCase, error: StageError, clock: Clock, late: str | None) 
     place = place_of(error.cause)
     details = ({PLACE: place} if place else {}) | raised_at(error.cause)
     verdict, operator = refusals.classified(case, error.stage, message)
+    if verdict is Verdict.UNSUPPORTED and refusals.names_none(case, message):
+        details |= {UNNAMED: True}
     if lacked_memory(error):
         verdict, details = Verdict.OUT_OF_MEMORY, {}
     return Outcome(verdict, error.stage, operator, message, seconds=clock.seconds, details=details)

@@ -12,6 +12,7 @@ from relaxcheck.harness.outcomes.errors import (
     mentions,
     names,
     names_operator,
+    says_unsupported,
     without_module,
 )
 from relaxcheck.harness.outcomes.outcome import Verdict
@@ -31,17 +32,27 @@ attributes, arguments, operands and types, and not of the model's."""
 def classified(case: OnnxCase, stage: str, message: str) -> tuple[Verdict, str | None]:
     """The verdict on an error of TVM's with this ``message``, and the operator it is about.
 
-    A valid model is refused clearly where the error names an operator and says that it, or some use
-    of it, is not supported; or names an operator with one of its attributes or inputs. An invalid
-    one is rejected where the error says what is wrong, before anything runs; one of Python's own
-    (``_PYTHONS_OWN``) has to name the operator, too.
+    A valid model is refused clearly where the error names an operator and says that it, or some
+    use of it, is not supported; or names an operator with one of its attributes or inputs. An error
+    that says it of a dtype, say, and names no operator (``names_none``) is a refusal, too. An
+    invalid one is rejected where the error says what is wrong, before anything runs; one of
+    Python's own (``_PYTHONS_OWN``) has to name the operator, too.
     """
     operator = _named(case, message)
     if isinstance(case.expect, Invalid):
         return _of_invalid(case.expect, stage, message)
     if operator is not None:
         return Verdict.UNSUPPORTED, operator
+    if names_none(case, message):
+        return Verdict.UNSUPPORTED, _only(case)
     return Verdict.OPAQUE_CRASH, _only(case)
+
+
+def names_none(case: OnnxCase, message: str) -> bool:
+    """True if ``message`` says of a valid model what is not supported, but of no operator."""
+    if isinstance(case.expect, Invalid) or _named(case, message) is not None:
+        return False
+    return says_unsupported(message) and not _PYTHONS_OWN.search(message)
 
 
 def _of_invalid(expect: Invalid, stage: str, message: str) -> tuple[Verdict, str | None]:

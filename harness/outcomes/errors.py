@@ -69,6 +69,12 @@ REFUSALS = (
 )
 """Words of an error about something that is not supported; some are the name of its class."""
 
+_OF_OPERANDS = ("unsupported operand type", "between instances of", "for the input types")
+"""Words of Python and of NumPy about operands that their own operations do not take."""
+
+UNNAMED = "unnamed"
+"""The key, in an outcome's details, of a refusal that names no operator of the program."""
+
 
 def pattern(terms: Iterable[str]) -> str:
     """A regular expression that finds any of ``terms`` as whole words; use it with IGNORECASE.
@@ -143,6 +149,14 @@ def names_operator(message: str, operator: str) -> bool:
 def disowns(message: str, operator: str) -> bool:
     """True if ``message`` says that ``operator``, or some use of it, is not supported."""
     return names_operator(message, operator) and _has(message, REFUSALS)
+
+
+def says_unsupported(message: str) -> bool:
+    """True if ``message`` says that something is not supported, whatever it names.
+
+    Errors of Python's and NumPy's own about operands do not count: nobody refuses anything there.
+    """
+    return _has(message, REFUSALS) and not _has(message, spelled(_OF_OPERANDS))
 
 
 def without_addresses(message: str) -> str:

@@ -1,6 +1,6 @@
 """Outcomes in plain words, for readers who know TVM but no verdicts."""
 
-from relaxcheck.harness.outcomes.errors import WRITTEN, corrupts_heap
+from relaxcheck.harness.outcomes.errors import UNNAMED, WRITTEN, corrupts_heap
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 
 DOES = {
@@ -56,9 +56,14 @@ def on_heap(outcome: Outcome) -> str:
     return "writes out of bounds" if WRITTEN in outcome.details else "corrupts the heap"
 
 
+def _words(outcome: Outcome) -> str:
+    words = DOES[outcome.verdict]
+    return f"{words}, but names no operator" if UNNAMED in outcome.details else words
+
+
 def does(outcome: Outcome) -> str:
     """The predicate of a sentence about a program with ``outcome``, and the place."""
-    words = DOES[outcome.verdict] if not corrupts_heap(outcome.message) else on_heap(outcome)
+    words = _words(outcome) if not corrupts_heap(outcome.message) else on_heap(outcome)
     at = where(outcome.stage) if outcome.verdict in _ELSEWHERE else ""
     # What is said to be unsupported is not the place.
     apart = "," if outcome.verdict is Verdict.UNSUPPORTED else ""

@@ -1,7 +1,7 @@
 """The results of ONNX's own tests: a summary for a terminal, and the page of the support table."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.table import Table
 
@@ -38,7 +38,7 @@ _LEGEND = """\
 * **tests**: of these, so many pass on a release without the fixes → with them, where that differs.
   Of the others, *wrong* give another value, shape or dtype; *crash* end in an error that does not
   say what is unsupported, leave something unlowered without an error, or kill or hang the process;
-  *unsupported* are clearly refused.
+  *unsupported* are refused by an error that says what is not supported.
 * **not mapped**: the importer has no converter. That it has one is no promise.
 """
 
@@ -60,7 +60,24 @@ def summary(results: Results) -> Table:
         if any(counts[verdict] for counts in columns.values()):
             cells = (str(counts[verdict] or "") for counts in columns.values())
             table.add_row(verdict.value, *cells)
+        if verdict is Verdict.UNSUPPORTED and any(_unnamed(each) for each in _columns(results)):
+            table.add_row(
+                f"  {_UNNAMED}", *(str(_unnamed(each) or "") for each in _columns(results))
+            )
     return table
+
+
+_UNNAMED = "no operator named"
+"""The heading of refusals that name no operator; they are counted as unsupported, too."""
+
+
+def _columns(results: Results) -> Iterator[Mapping[str, Result]]:
+    for sides in results.values():
+        yield from sides.values()
+
+
+def _unnamed(by_name: Mapping[str, Result]) -> int:
+    return sum(each.unnamed for each in by_name.values())
 
 
 def page(
@@ -79,6 +96,7 @@ def page(
         _HEAD,
         f"Measured with onnx {onnx_version}:\n",
         _summary(results),
+        f"Of the tests that are unsupported, *{_UNNAMED}* counts those whose error names none.\n",
         "## Tests of operators\n",
         _LEGEND,
         _table(
@@ -134,9 +152,12 @@ def _summary(results: Results) -> str:
     }
     verdicts = [each for each in Verdict if any(counted[each] for counted in counts.values())]
     return _table(
-        ("apache-tvm", "fixes", *(verdict.value for verdict in verdicts)),
+        ("apache-tvm", "fixes", *(verdict.value for verdict in verdicts), _UNNAMED),
         (
-            (release, side, *(str(counted[verdict]) for verdict in verdicts))
+            (
+                *(release, side, *(str(counted[verdict]) for verdict in verdicts)),
+                str(_unnamed(results[release][side])),
+            )
             for (release, side), counted in counts.items()
         ),
     )

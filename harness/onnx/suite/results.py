@@ -9,7 +9,7 @@ import onnx
 
 from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.onnx.suite.tests import SuiteTest, Value, nodes
-from relaxcheck.harness.outcomes.errors import disowns, headline, names
+from relaxcheck.harness.outcomes.errors import disowns, headline, names, says_unsupported
 from relaxcheck.harness.outcomes.outcome import Verdict
 
 _BFLOAT16 = 2.0**-6
@@ -20,7 +20,7 @@ by up to 2**-7, and tests state 1e-3."""
 class Result(msgspec.Struct, frozen=True):
     """The result of one test: ``message`` is an error, or how an output differs.
 
-    The other fields are those of the test.
+    ``unnamed``: it is a refusal that names no operator. The other fields are those of the test.
     """
 
     name: str
@@ -32,6 +32,7 @@ class Result(msgspec.Struct, frozen=True):
     kind: str = ""
     version: int = 0
     expanded: bool = False
+    unnamed: bool = False
 
 
 def passed(test: SuiteTest) -> Result:
@@ -58,11 +59,15 @@ def refused(test: SuiteTest, stage: str, message: str) -> Result:
     """The result of a test on which TVM raises: a clear refusal, or none.
 
     It is clear where the error says of an operator of the model that it, or some use of it, is not
-    supported, or names it with one of its attributes or inputs.
+    supported, or names it with one of its attributes or inputs. An error that says what is not
+    supported, but of no operator, is counted apart.
     """
     for node in nodes(test.model.graph):
         if disowns(message, node.op_type) or names(message, node.op_type, _terms(node)):
             return failed(test, Verdict.UNSUPPORTED, stage, headline(message))
+    if says_unsupported(message):
+        refusal = failed(test, Verdict.UNSUPPORTED, stage, headline(message))
+        return msgspec.structs.replace(refusal, unnamed=True)
     return failed(test, Verdict.OPAQUE_CRASH, stage, headline(message))
 
 

@@ -10,7 +10,9 @@ from relaxcheck.generators.core.case import CaseError, Invalid
 from relaxcheck.generators.onnx.case import Importing, OnnxCase
 from relaxcheck.harness.compiling import building
 from relaxcheck.harness.onnx.execute import execute, execute_together
+from relaxcheck.harness.outcomes.errors import UNNAMED
 from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.outcomes.plain import does
 from tests.harness.onnx.models import chain, of, softmax
 
 
@@ -67,6 +69,15 @@ def test_an_unknown_operator_is_refused_by_name() -> None:
     outcome = execute(of("Det"))
     assert (outcome.verdict, outcome.stage) == (Verdict.UNSUPPORTED, "import")
     assert outcome.operator == "Det"
+
+
+def test_a_refusal_that_names_no_operator_says_so() -> None:
+    case = of("IsInf", "bfloat16")
+    outcome = execute(replace(case, model=replace(case.model, opset=20)))
+    assert (outcome.verdict, outcome.operator) == (Verdict.UNSUPPORTED, "IsInf"), outcome.message
+    assert outcome.details[UNNAMED] is True
+    assert does(outcome).startswith("raises an error that says what is not supported, but names no")
+    assert UNNAMED not in execute(of("Det")).details
 
 
 def test_a_fault_of_the_importer_is_its_own_stage() -> None:

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from relaxcheck.generators.core.case import Invalid
-from relaxcheck.harness.onnx.refusals import classified
+from relaxcheck.harness.onnx.refusals import classified, names_none
 from relaxcheck.harness.outcomes.outcome import Verdict
 from tests.harness.onnx.models import chain, of, softmax
 
@@ -32,6 +32,38 @@ def test_a_clear_refusal_names_what_it_is_about(message: str, operator: str) -> 
 )
 def test_other_errors_are_opaque(message: str) -> None:
     assert classified(softmax(), "import", message) == (Verdict.OPAQUE_CRASH, "Softmax")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "TypeError: Unsupported output datatype attribute for operation: bfloat16",
+        "InternalError: Data type T.bfloat16 not supported for finiteness ops. Skipping it...",
+        "ValueError: Dynamic pads are not supported yet.",
+    ],
+)
+def test_a_refusal_that_names_no_operator_is_told_apart(message: str) -> None:
+    assert classified(softmax(), "import", message) == (Verdict.UNSUPPORTED, "Softmax")
+    assert classified(chain(), "import", message) == (Verdict.UNSUPPORTED, None)
+    assert names_none(softmax(), message)
+    assert not names_none(softmax(), f"{message} Softmax")
+    invalid = replace(of("Elu"), expect=Invalid("Elu", ("alpha",)))
+    assert classified(invalid, "import", message) == (Verdict.OPAQUE_CRASH, "Elu")
+    assert not names_none(invalid, message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "TypeError: unsupported operand type(s) for *: 'float' and 'Var'",
+        "TypeError: '<' not supported between instances of 'Var' and 'int'",
+        "TypeError: ufunc 'isfinite' not supported for the input types",
+        "ValueError: Type <class 'NoneType'> for size is currently unsupported.",
+    ],
+)
+def test_an_accident_of_python_s_or_numpy_s_refuses_nothing(message: str) -> None:
+    assert classified(softmax(), "import", message) == (Verdict.OPAQUE_CRASH, "Softmax")
+    assert not names_none(softmax(), message)
 
 
 def test_an_invalid_model_is_rejected_by_its_fault_before_it_runs() -> None:

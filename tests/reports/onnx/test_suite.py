@@ -10,20 +10,22 @@ from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.reports.onnx.suite import page, summary
 
 
-def measured(*verdicts: Verdict, claims: dict[str, tuple[int, ...]]) -> Measured:
+def measured(
+    *verdicts: Verdict, claims: dict[str, tuple[int, ...]], unnamed: bool = False
+) -> Measured:
     results = [
         Result(f"test_{at}", "Softmax", 13, verdict, "", "", "node", 13)
         for at, verdict in enumerate(verdicts)
     ]
     body = Result("test_body", "Softmax", 13, Verdict.PASS, "", "", "node", 13, True)
-    loop = Result("test_loop", "Loop", 21, Verdict.UNSUPPORTED, "", "", "node", 21)
+    loop = Result("test_loop", "Loop", 21, Verdict.UNSUPPORTED, "", "", "node", 21, unnamed=unnamed)
     return Measured({each.name: each for each in (*results, body, loop)}, claims)
 
 
 CLAIMS = {"Softmax": (1, 13), "FastGelu": (1,)}
 FOUND = {
     "0.27": {
-        "off": measured(Verdict.PASS, Verdict.WRONG_VALUE, claims=CLAIMS),
+        "off": measured(Verdict.PASS, Verdict.WRONG_VALUE, claims=CLAIMS, unnamed=True),
         "on": measured(Verdict.PASS, Verdict.PASS, claims=CLAIMS | {"Add": (1,)}),
     }
 }
@@ -43,8 +45,8 @@ def test_the_page_has_a_line_for_each_version() -> None:
     text = page(rows(FOUND), RESULTS, [EXPECTED], ["FastGelu"], "1.23")
     lines = text.splitlines()
     assert "Measured with onnx 1.23:" in lines
-    assert "| 0.27 | off | 2 | 1 | 1 |" in lines
-    assert "| 0.27 | on | 3 | 1 | 0 |" in lines
+    assert "| 0.27 | off | 2 | 1 | 1 | 1 |" in lines
+    assert "| 0.27 | on | 3 | 1 | 0 | 0 |" in lines
     assert "| `Softmax` | 13 | 2 | 1, 1 wrong → 2 |" in lines
     assert "| `Loop` | 21 | 1 | not mapped |" in lines
     assert "| `Softmax` | 13 | 1 | 1 |" in lines
@@ -62,3 +64,5 @@ def test_the_summary_counts_verdicts_by_side() -> None:
     (line,) = (line for line in text.splitlines() if "wrong-value" in line)
     assert line.split("│")[2].strip() == "1"
     assert line.split("│")[3].strip() == ""
+    (line,) = (line for line in text.splitlines() if "no operator named" in line)
+    assert [cell.strip() for cell in line.split("│")[2:4]] == ["1", ""]

@@ -7,6 +7,7 @@ from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, MethodRebinding
 from relaxcheck.fixes.framework.patch import Method, NewFile
 from relaxcheck.fixes.frontends.onnx.converting import IMPORTER
+from relaxcheck.fixes.frontends.onnx.graph.naming import name_of
 
 UPSTREAM = NewFile("relax/frontend/onnx/unsupported.py")
 
@@ -31,9 +32,7 @@ def check_for_unsupported_ops(importer: Any, graph: Any) -> None:
         if served and node.domain in _DOMAINS:
             continue
         domain = "" if node.domain in ("", "ai.onnx") else f"{node.domain}."
-        # Many exporters leave nodes without names.
-        own = node.name or next((f"node of {name}" for name in node.output if name), "a node")
-        lacking.setdefault(f"{domain}{node.op_type}", []).append(own)
+        lacking.setdefault(f"{domain}{node.op_type}", []).append(name_of(node))
     if lacking:
         listed = ", ".join(f"{operator} ({_some(nodes)})" for operator, nodes in lacking.items())
         raise tvm_api.OpNotImplemented(

@@ -15,6 +15,7 @@ from relaxcheck.fixes.framework.patch import NewFile
 from relaxcheck.fixes.frontends.onnx.graph import branches, known
 from relaxcheck.fixes.frontends.onnx.graph.checking import check
 from relaxcheck.fixes.frontends.onnx.graph.evaluating import evaluated
+from relaxcheck.fixes.frontends.onnx.graph.naming import naming
 from relaxcheck.fixes.tvm_api import Expr, functions, shapes
 
 UPSTREAM = NewFile("relax/frontend/onnx/walk.py")
@@ -111,7 +112,8 @@ def _convert(importer: Any, node: Any) -> None:
         outputs = branches.outputs(importer, node, tensors[0], attributes)
     else:
         attributes["tvm_custom"] = {"name": node.name, "num_outputs": len(node.output)}
-        result = importer._convert_operator(node.op_type, tensors, attributes, importer.opset)
+        with naming(node):
+            result = importer._convert_operator(node.op_type, tensors, attributes, importer.opset)
         outputs = _outputs(importer, node, result)
     for name, output in zip(node.output, outputs, strict=False):
         if name:

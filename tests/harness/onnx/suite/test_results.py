@@ -87,12 +87,18 @@ def test_random_numbers_choose_the_elements_that_are_zero_and_no_others() -> Non
     ("message", "verdict"),
     [
         ("OpNotImplemented: operators are not supported for frontend ONNX: Relu", "unsupported"),
-        ("ValueError: dynamic shapes are not supported", "opaque-crash"),
+        ("ValueError: Node  cannot handle ShapeExpr inputs.", "opaque-crash"),
         ("KeyError: 'num_heads'", "opaque-crash"),
     ],
 )
 def test_a_refusal_names_the_operator(message: str, verdict: str) -> None:
     assert refused(of(), "import", message).verdict == verdict
+
+
+def test_a_refusal_that_names_no_operator_is_counted_apart() -> None:
+    result = refused(of(), "import", "ValueError: dynamic shapes are not supported")
+    assert (result.verdict, result.unnamed) == (Verdict.UNSUPPORTED, True)
+    assert not refused(of(), "import", "ValueError: dynamic Relu is not supported").unnamed
 
 
 def test_an_error_that_names_operator_and_attribute_is_a_refusal() -> None:
