@@ -4,7 +4,8 @@
 # Writes a campaign to FOLDER/DATE. FOLDER/known has the journal of the last night that finished: its
 # findings run first, and only other failures give exit code 1. The first night has nothing to compare
 # with and never fails: its findings are known from then on. A summary in Markdown is appended to the
-# file SUMMARY. RELAXCHECK is the command to call, FAMILIES what it draws from (default: all).
+# file SUMMARY. RELAXCHECK is the command to call, FAMILIES what it draws from (default: all), TVM the
+# release or build to run, or several, as --tvm takes them.
 set -u
 
 folder=$1 minutes=$2 summary=${3:-}
@@ -19,6 +20,7 @@ known=$folder/known
 # One word for each name.
 # shellcheck disable=SC2086
 set -- fuzz ${FAMILIES:-all} --minutes "$minutes" --fixes both --quiet --out "$out"
+if [ -n "${TVM:-}" ]; then set -- "$@" --tvm "$TVM"; fi
 if [ -n "$summary" ]; then set -- "$@" --summary "$summary"; fi
 if [ -f "$known/campaign.sqlite" ]; then
   first=false

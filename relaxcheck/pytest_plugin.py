@@ -14,6 +14,7 @@ from relaxcheck.harness.known.expected_failures import declared
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.conformance import Conformance, Tally
 from relaxcheck.harness.releases.environment import VARIABLES
+from relaxcheck.harness.releases.releases import ReleaseError, own, release
 from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.pool import Pool
 
@@ -31,6 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """The options of a conformance run."""
     group = parser.getgroup("relaxcheck", "relaxcheck: conformance of TVM Relax")
     group.addoption("--fixes", choices=("on", "off"), default="on", help="install the fixes or not")
+    group.addoption("--tvm", metavar="NAME", help="run on this TVM release or build")
     group.addoption("--family", action="append", help="only this family (may be repeated)")
     group.addoption("--max-examples", type=int, help="cases a property draws")
     group.addoption("--tvm-pipeline", action="append", help="only this pipeline (may be repeated)")
@@ -47,6 +49,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """Check the options, register the Hypothesis profiles and start counting."""
     _check(config, "family", lambda: [family.name for family in kinds.families()])
     _check(config, "tvm-pipeline", lambda: list(PIPELINES))
+    try:
+        # Before any test: each would fail with the same words.
+        release(config.getoption("--tvm") or own().name)
+    except ReleaseError as error:
+        raise pytest.UsageError(f"--tvm: {error}") from error
     for name, examples in _PROFILES.items():
         hypothesis.settings.register_profile(
             name,
@@ -87,9 +94,10 @@ def _pipelines(config: pytest.Config) -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="session")
-def pool() -> Iterator[Pool]:
-    """One worker for the whole session, in its own process."""
-    with Pool(1) as started:
+def pool(request: pytest.FixtureRequest) -> Iterator[Pool]:
+    """One worker for the whole session, in its own process; of the release of ``--tvm``."""
+    name = request.config.getoption("--tvm")
+    with Pool(1, release=release(name) if name else None) as started:
         yield started
 
 

@@ -9,6 +9,7 @@ from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.outcomes.errors import headline, without_addresses, without_module
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import does
+from relaxcheck.harness.releases.environment import tvm_version
 from relaxcheck.reports.issue.template import TEMPLATES, on_release, process_words
 from relaxcheck.reports.rendering import SHAPES, STATIC, About, Rendering
 from relaxcheck.reports.templating import docstring_text
@@ -76,7 +77,7 @@ def run_to_show(case: CompiledCase, outcome: Outcome) -> tuple[int, str]:
 
 def seen(outcome: Outcome, environment: Mapping[str, str]) -> str:
     """The sentence that says on which release a script saw the failure, or its end."""
-    version = environment.get("apache-tvm", "")
+    version = tvm_version(environment)
     word = "Seen" if outcome.verdict.is_failure else "Gone"
     return f"{word} with apache-tvm {docstring_text(version)}." if version else ""
 

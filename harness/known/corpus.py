@@ -19,7 +19,7 @@ from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.severity import Severity
 from relaxcheck.harness.paths import CORPUS
-from relaxcheck.harness.releases.releases import within
+from relaxcheck.harness.releases.releases import covers
 from relaxcheck.harness.triage.bisection.search import Evidence
 from relaxcheck.harness.triage.curing import Cure
 
@@ -91,7 +91,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     def verdict(self, release: str, *, fixes: bool) -> Verdict | None:
         """The declared verdict on ``release``, or None."""
         for prefix, by_fixes in self.verdicts.items():
-            if within(release, prefix):
+            if covers(prefix, release):
                 return by_fixes.get("on" if fixes else "off")
         return None
 

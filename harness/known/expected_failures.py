@@ -22,7 +22,7 @@ from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.severity import Severity, severity_of
 from relaxcheck.harness.paths import BUNDLED_KNOWN, CHECKOUT, KNOWN
 from relaxcheck.harness.releases import releases
-from relaxcheck.harness.releases.releases import within
+from relaxcheck.harness.releases.releases import covers, within
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.triage.fingerprint import fingerprint, same_signature, signature_of
 
@@ -107,7 +107,7 @@ class Declared(
     def concerns(self, version: str, *, fixes: bool) -> bool:
         """True if it is declared for ``version`` of apache-tvm, with the fixes on or off."""
         return self.fixes in (None, fixes) and any(
-            within(version, release) for release in self.releases
+            covers(release, version) for release in self.releases
         )
 
     def expired(self, today: str) -> bool:

@@ -19,7 +19,7 @@ from relaxcheck.harness.known.expected_failures import (
 )
 from relaxcheck.harness.outcomes.severity import Severity
 from relaxcheck.harness.paths import CORPUS
-from relaxcheck.harness.releases.releases import within
+from relaxcheck.harness.releases.releases import covers
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.triage.fingerprint import fingerprint, names_cause, reduced_signature
 from relaxcheck.harness.wording import noun
@@ -253,7 +253,7 @@ def _named(entry: Entry, versions: Sequence[str], *, fits: bool) -> NamedCause:
         by_fixes.get("on")
         for version in versions
         for release, by_fixes in record.verdicts.items()
-        if within(version, release)
+        if covers(release, version)
     ]
     cured = bool(on) and all(verdict is not None and verdict.is_right for verdict in on)
     fault = record.fault if fits else ""

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from relaxcheck.harness.outcomes.errors import corrupts_heap
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.releases.environment import BUILD, tvm_version
 from relaxcheck.harness.releases.releases import by_age
 
 _UNDECIDED = (Verdict.HARNESS_ERROR, Verdict.ORACLE_SPLIT)
@@ -158,7 +159,14 @@ def environment_on(release: str, described: Mapping[str, str]) -> Mapping[str, s
     """The versions of ``release`` in a description that ``joined`` made."""
     if not release:
         return described
-    return {key: described.get(_ON.format(key, release), text) for key, text in described.items()}
+    there = {key: described.get(_ON.format(key, release), text) for key, text in described.items()}
+    elsewhere = _ON.format(_PACKAGE, release) in described
+    if elsewhere and _ON.format(BUILD, release) not in described:
+        # The newest is a build, and this release is none.
+        there.pop(BUILD, None)
+    elif elsewhere:
+        there[BUILD] = described[_ON.format(BUILD, release)]
+    return there
 
 
 def described_on(release: str, described: Mapping[str, str]) -> Mapping[str, str]:
@@ -180,8 +188,8 @@ def each_version(described: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def versions(described: Mapping[str, str]) -> str:
-    """The versions of apache-tvm in a campaign's description, the oldest first."""
+    """The versions of apache-tvm in a campaign's description, the oldest first; builds named."""
     beginning = _ON.format(_PACKAGE, "")
     others = {key.removeprefix(beginning) for key in described if key.startswith(beginning)}
-    older = [described[_ON.format(_PACKAGE, name)] for name in by_age(others)]
-    return ", ".join([*older, described[_PACKAGE]])
+    older = [tvm_version(environment_on(name, described)) for name in by_age(others)]
+    return ", ".join([*older, tvm_version(described)])

@@ -6,6 +6,7 @@ home directory. Libraries read the variables when they are imported.
 
 import os
 import platform
+from collections.abc import Mapping
 from importlib import metadata
 
 VARIABLES = {
@@ -18,6 +19,11 @@ VARIABLES = {
     "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
 }
 
+BUILD = "build"
+"""The key of a build's name among the versions; there is none where a release runs."""
+BUILD_VARIABLE = "RELAXCHECK_BUILD"
+"""The environment variable that names the build that a process runs."""
+
 _PACKAGES = ("apache-tvm", "apache-tvm-ffi", "torch", "onnx", "onnxruntime", "numpy", "hypothesis")
 
 
@@ -29,12 +35,24 @@ def single_threaded() -> dict[str, str]:
 def versions() -> dict[str, str]:
     """The versions of Python, the platform and every package that a verdict depends on."""
     by_package = {"python": platform.python_version(), "platform": _platform()}
+    if build := os.environ.get(BUILD_VARIABLE):
+        by_package[BUILD] = build
     for package in _PACKAGES:
         try:
             by_package[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             by_package[package] = "not installed"
     return by_package
+
+
+def tvm_version(environment: Mapping[str, str]) -> str:
+    """The version of apache-tvm in ``environment``, with the name of the build if it is one.
+
+    It is empty if ``environment`` has none.
+    """
+    version = environment.get("apache-tvm", "")
+    build = environment.get(BUILD, "")
+    return f"{version} (build {build})" if version and build else version
 
 
 def _platform() -> str:

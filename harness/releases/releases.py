@@ -2,7 +2,8 @@
 
 Environments lie in the folder that ``$RELAXCHECK_RELEASES`` names, without it in ``.releases`` of
 the checkout or in the user's cache: ``.releases/0.25`` and so on, each pinned by
-``constraints-0.25.txt``. The engine's own environment is a release too, and is used for it.
+``constraints-0.25.txt``. The engine's own environment is a release too, and is used for it. So are
+a user's own builds (``harness.releases.builds``).
 """
 
 import enum
@@ -19,7 +20,9 @@ from relaxcheck.generators.core.case import CaseError
 from relaxcheck.harness.native.memory import WITHOUT_CACHE
 from relaxcheck.harness.paths import CONSTRAINTS
 from relaxcheck.harness.paths import releases as default_folder
-from relaxcheck.harness.releases.environment import single_threaded
+from relaxcheck.harness.releases import builds
+from relaxcheck.harness.releases.builds import Build
+from relaxcheck.harness.releases.environment import BUILD_VARIABLE, single_threaded
 
 FOLDER_VARIABLE = "RELAXCHECK_RELEASES"
 ALL = "all"
@@ -44,12 +47,20 @@ class ReleaseError(CaseError):
 class Release:
     """A TVM release by its ``name`` (0.25), and the interpreter of its environment.
 
-    ``own`` is the engine's.
+    ``own`` is the engine's; ``build`` is set if it is a build of the user's.
     """
 
     name: str
     python: Path
     own: bool = False
+    build: Build | None = None
+
+    @property
+    def title(self) -> str:
+        """Its name for a person: ``TVM 0.25``, ``TVM build mine (version 0.28.dev0)``."""
+        if self.build is None:
+            return f"TVM {self.name}"
+        return f"TVM build {self.name} (version {self.build.described})"
 
 
 class State(enum.StrEnum):
@@ -57,6 +68,8 @@ class State(enum.StrEnum):
 
     OWN = "this environment"
     READY = "installed"
+    BUILD = "your build"
+    GONE = "a build whose files are gone"
     STALE = "installed from other constraints"
     HALF = "half made"
     MISSING = "not installed"
@@ -64,7 +77,7 @@ class State(enum.StrEnum):
     @property
     def usable(self) -> bool:
         """True if workers can run in it."""
-        return self in (State.OWN, State.READY)
+        return self in (State.OWN, State.READY, State.BUILD)
 
 
 def folder() -> Path:
@@ -79,7 +92,13 @@ def constraints(name: str) -> Path:
         ReleaseError: there is none.
     """
     if name not in supported():
-        raise ReleaseError(f"no release {name!r}; supported are {', '.join(supported())}")
+        own_builds = [build.name for build in builds.read(folder())]
+        added = f"; your builds are {', '.join(own_builds)}" if own_builds else ""
+        to_add = f"; to add a build: relaxcheck releases add {name} --help"
+        raise ReleaseError(
+            f"no release {name!r}; supported are {', '.join(supported())}{added}"
+            f"{to_add if builds.is_name(name) else ''}"
+        )
     return CONSTRAINTS / f"{_PREFIX}{name}.txt"
 
 
@@ -108,6 +127,8 @@ def state(name: str) -> State:
     """The state of the environment of the release ``name``."""
     if name == own().name:
         return State.OWN
+    if build := builds.read_named(folder(), name):
+        return State.BUILD if build.usable else State.GONE
     if not (folder() / name).is_dir():
         return State.MISSING
     try:
@@ -118,13 +139,18 @@ def state(name: str) -> State:
 
 
 def release(name: str) -> Release:
-    """The release ``name``, ready to run workers.
+    """The release or the build ``name``, ready to run workers.
 
     Raises:
         ReleaseError: it is not supported, or not installed.
     """
     if name == own().name:
         return own()
+    if build := builds.read_named(folder(), name):
+        if not build.usable:
+            again = f"run: relaxcheck releases remove {name}, and add it again"
+            raise ReleaseError(f"TVM {name} is {State.GONE}; {again}")
+        return of_build(build)
     constraints(name)
     installed = state(name)
     if not installed.usable:
@@ -132,10 +158,15 @@ def release(name: str) -> Release:
     return Release(name, interpreter(name))
 
 
+def of_build(build: Build) -> Release:
+    """The release that ``build`` is, ready to run workers."""
+    return Release(build.name, Path(build.python), build=build)
+
+
 def named(text: str) -> tuple[str, ...]:
     """The names of the releases that ``text`` asks for, the oldest first.
 
-    ``text`` is ``all``, for every installed release, or names separated by commas.
+    ``text`` is ``all``, for every installed release, or names separated by commas, of builds too.
 
     Raises:
         ReleaseError: one is not supported or not installed, or ``all`` is no more than one.
@@ -160,6 +191,27 @@ def left_out() -> tuple[str, ...]:
     )
 
 
+def column(version: str) -> str | None:
+    """The release whose declarations hold for ``version`` of TVM; None if it is older than all.
+
+    It is the supported release that ``version`` belongs to, else the newest one before it.
+    """
+    exact = next((name for name in supported() if within(version, name)), None)
+    earlier = (name for name in supported() if _numbers(name) <= _numbers(version))
+    return exact or max(earlier, key=_numbers, default=None)
+
+
+def covers(declared: str, version: str) -> bool:
+    """True if a declaration for ``declared``, a release or a version, holds for ``version`` of TVM.
+
+    A version of no supported release has the declarations of the newest one before it.
+    """
+    if within(version, declared):
+        return True
+    nearest = column(version)
+    return nearest is not None and not within(version, nearest) and within(declared, nearest)
+
+
 def within(version: str, name: str) -> bool:
     """True if ``version`` of TVM belongs to the release ``name``: 0.25.1 to 0.25, not to 0.2."""
     rest = version.removeprefix(name)
@@ -168,6 +220,8 @@ def within(version: str, name: str) -> bool:
 
 def advice(name: str) -> str:
     """The remedy for an environment that is missing, or does not work."""
+    if builds.read_named(folder(), name):
+        return f"run: relaxcheck releases doctor {name}"
     return f"run: relaxcheck releases install {name}"
 
 
@@ -182,6 +236,18 @@ def environment(release: Release) -> dict[str, str]:
         kept = [path for path in paths if path and not any(Path(path).glob(_TVM_LIBRARY))]
         if kept:
             variables[_LIBRARIES] = os.pathsep.join(kept)
+    if release.build is not None:
+        variables |= _leading_to(release.build)
+    return variables
+
+
+def _leading_to(build: Build) -> dict[str, str]:
+    """The variables that make an interpreter import ``build``, and its workers name it."""
+    variables = {BUILD_VARIABLE: build.name}
+    if build.pythonpath:
+        variables["PYTHONPATH"] = os.pathsep.join(build.pythonpath)
+    if build.library_path:
+        variables["TVM_LIBRARY_PATH"] = build.library_path
     return variables
 
 
@@ -218,6 +284,13 @@ def _own_name() -> str:
     return ".".join(installed.version.split(".")[:2])
 
 
-def _order(name: str) -> tuple[bool, tuple[int, ...]]:
+def _order(name: str) -> tuple[bool, tuple[int, ...], str]:
     numbers = tuple(int(part) for part in name.split(".") if re.fullmatch(r"\d+", part))
-    return (not numbers, numbers)
+    own_name = not name[:1].isdigit()
+    return (own_name, () if own_name else numbers, name)
+
+
+def _numbers(version: str) -> tuple[int, int]:
+    """The first two numbers of ``version``, which name a release; zeros if there are none."""
+    begins = re.match(r"(\d+)\.(\d+)", version)
+    return (int(begins[1]), int(begins[2])) if begins else (0, 0)

@@ -88,7 +88,7 @@ def query(release: Release, module: str, *arguments: str, type: type[_T]) -> _T:
         return msgspec.json.decode(run_there(release, module, *arguments), type=type)
     except msgspec.DecodeError as error:
         fault = f"{module} wrote no complete result: {error}"
-        raise ReleaseError(f"TVM {release.name}: {fault}") from error
+        raise ReleaseError(f"{release.title}: {fault}") from error
 
 
 def run_there(release: Release, module: str, *arguments: str) -> bytes:
@@ -104,13 +104,13 @@ def run_there(release: Release, module: str, *arguments: str) -> bytes:
         with running(command, environment(release), WORKING) as process:
             output, errors = process.communicate(timeout=_SECONDS)
     except OSError as error:
-        raise ReleaseError(f"TVM {release.name}: {error}; {advice(release.name)}") from error
+        raise ReleaseError(f"{release.title}: {error}; {advice(release.name)}") from error
     except subprocess.TimeoutExpired as error:
-        raise ReleaseError(f"TVM {release.name}: no answer within {_SECONDS} s") from error
+        raise ReleaseError(f"{release.title}: no answer within {_SECONDS} s") from error
     if process.returncode:
         lines = errors.decode(errors="replace").strip().splitlines()
         last = lines[-1] if lines else f"ended with {process.returncode}"
-        raise ReleaseError(f"TVM {release.name}: {last}")
+        raise ReleaseError(f"{release.title}: {last}")
     return output
 
 

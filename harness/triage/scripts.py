@@ -1,5 +1,6 @@
 """Running a ``repro.py`` as its reader does: alone, outside this project, in a process."""
 
+import os
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -47,6 +48,8 @@ def run_script(
     }
     if package is not None:
         variables["PYTHONPATH"] = str(package)
+    elif release.build is not None and release.build.pythonpath:
+        variables["PYTHONPATH"] = os.pathsep.join(release.build.pythonpath)
     with tempfile.TemporaryDirectory(prefix="relaxcheck-script-") as elsewhere:
         command = (str(release.python), str(script.absolute()))
         try:

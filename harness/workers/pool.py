@@ -164,8 +164,8 @@ class Pool:
 
     def _about(self, message: str) -> str:
         """The error ``message``; for another release than the engine's with the remedy."""
-        name = self.release.name
-        return message if self.release.own else f"TVM {name}: {message}; {advice(name)}"
+        release = self.release
+        return message if release.own else f"{release.title}: {message}; {advice(release.name)}"
 
     def _restart(self) -> None:
         """Start another zygote; run the interrupted cases of its workers again."""

@@ -72,19 +72,21 @@ Release = Annotated[
     str | None,
     typer.Option(
         metavar="RELEASE",
-        help="Run on this TVM release (default: the recorded one, or that of this environment).",
+        help="Run on this TVM release or build (default: the recorded one, or that of this "
+        "environment).",
     ),
 ]
 ReleasesToRun = Annotated[
     str | None,
     typer.Option(
         metavar="RELEASE",
-        help="Run on this TVM release, several (0.26,0.27), or all that are installed (all).",
+        help="Run on this TVM release or build, several (0.27,mine), or all installed releases "
+        "(all).",
     ),
 ]
 Releases = Annotated[
     list[str] | None,
-    typer.Option("--tvm", metavar="RELEASE", help="Only this release; may be repeated."),
+    typer.Option("--tvm", metavar="RELEASE", help="Only this release or build; may be repeated."),
 ]
 Workers = Annotated[
     int | None,

@@ -34,6 +34,7 @@ from relaxcheck.harness.expressions.kernel_plans import (
 )
 from relaxcheck.harness.outcomes.errors import ALONE, LOCATION
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.releases.environment import tvm_version
 from relaxcheck.reports.expressions.behaviour import actual_text, also_wrong, shown_message
 from relaxcheck.reports.expressions.source import (
     condition_lines,
@@ -67,7 +68,7 @@ def script_text(
     analyzed = case.position == ANALYZED
     body = _analysis(case, outcome) if analyzed else _compiled(case, outcome)
     packages = "tvm" if analyzed else "tvm and numpy"
-    version = environment.get("apache-tvm", "")
+    version = tvm_version(environment)
     word = "Seen" if outcome.verdict.is_failure else "Gone"
     seen = f"{word} with apache-tvm {docstring_text(version)}." if version else ""
     return (

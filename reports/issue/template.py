@@ -16,7 +16,7 @@ _MAYBE_RIGHT = " where heap and stack are filled; else it may be right by chance
 """Of undefined memory: a release runs the case with heap and stack filled, a script with neither
 or the heap alone, and a fresh page may hold the right result."""
 
-PACKAGES = ("apache-tvm", "numpy", "torch", "python", "platform")
+PACKAGES = ("apache-tvm", "numpy", "torch", "python", "platform", "build")
 """The parts of the environment that an issue mentions."""
 
 

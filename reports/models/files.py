@@ -13,6 +13,7 @@ from relaxcheck.harness.models.pieces.calls import TOLERANCE, TorchPiece
 from relaxcheck.harness.models.report import Cure, Piece, Report
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import does
+from relaxcheck.harness.releases.environment import tvm_version
 from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES
 from relaxcheck.reports.models.torch_script import VALUES, script
 from relaxcheck.reports.onnx.rendering import RENDERING
@@ -107,7 +108,7 @@ def _of_module(report: Report, piece: Piece) -> dict[str, bytes]:
     runs = compares or piece.fault.stage == "run"
     text = TEMPLATES.get_template("models/relax.py.j2").render(
         title=docstring_text(title(piece)),
-        seen=docstring_text(report.versions.get("apache-tvm", "")),
+        seen=docstring_text(tvm_version(report.versions)),
         message=docstring_text(piece.fault.message)[:160],
         imports=[line.removeprefix("# ") for line in lines if line.startswith("# from ")],
         module="\n".join(line for line in lines if not line.startswith("#")).strip(),

@@ -8,6 +8,7 @@ from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.models.fault import Fault
 from relaxcheck.harness.models.pieces.calls import SEED, SMALL, TOLERANCE, TorchInput, TorchPiece
 from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.releases.environment import tvm_version
 from relaxcheck.reports.issue.template import TEMPLATES
 from relaxcheck.reports.templating import docstring_text
 
@@ -43,7 +44,7 @@ def script(
     symbols = sorted({name for each in piece.inputs for name in each.symbols.values()})
     text = TEMPLATES.get_template("models/torch.py.j2").render(
         title=docstring_text(title),
-        seen=docstring_text(environment.get("apache-tvm", "")),
+        seen=docstring_text(tvm_version(environment)),
         operators=", ".join(piece.operators),
         inputs=[(each.name, _source(each)) for each in piece.inputs],
         names=", ".join(each.name for each in piece.inputs),

@@ -21,6 +21,7 @@ from relaxcheck.harness.outcomes.errors import corrupts_heap, last_part, spelled
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.invalid.rejection import subject_of
 from relaxcheck.harness.programs.reproduction import Reproduction, Run, Way, run_of
+from relaxcheck.harness.releases.environment import tvm_version
 from relaxcheck.harness.triage.fingerprint import operators
 from relaxcheck.reports.programs.expected import Expected, expected_of, number_outputs
 from relaxcheck.reports.programs.imports import imports_of, packages_of
@@ -154,7 +155,7 @@ def _rendered(
         about="what is undefined" if ill_formed else "what is not supported",
         title=_docstring(title),
         reason="" if passes else _reason(title),
-        seen=_seen(repro.outcome.verdict, environment.get("apache-tvm", "")),
+        seen=_seen(repro.outcome.verdict, tvm_version(environment)),
         name=name,
         needs=_NEEDS,
         refusal=_refusal(repro),

@@ -20,7 +20,7 @@ from relaxcheck.generators.core.case import AnyCase, CaseError, with_fixes
 from relaxcheck.harness.kinds import of, way
 from relaxcheck.harness.outcomes.errors import corrupts_heap
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.releases.releases import known, own, release
+from relaxcheck.harness.releases.releases import by_age, known, own, release
 from relaxcheck.harness.triage.bisection.by_release import concluded, run_on
 from relaxcheck.harness.triage.bisection.running import bisected, ran
 from relaxcheck.harness.triage.bisection.search import INVALID, Bisected, Evidence, Trial, Tried
@@ -70,7 +70,8 @@ def bisect(
             each += run_on(others, case, limits, progress.release, _heap(result))
     finally:
         progress.end()
-    each.sort(key=lambda row: known().index(row.release))
+    order = by_age(row.release for row in each)
+    each.sort(key=lambda row: order.index(row.release))
     result = msgspec.structs.replace(result, by_release=concluded(each))
     if form is ResultFormat.JSON:
         sys.stdout.write(msgspec.json.encode(result).decode() + "\n")

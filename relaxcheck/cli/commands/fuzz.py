@@ -128,9 +128,9 @@ def fuzz(
         str | None,
         typer.Option(
             metavar="RELEASE,…",
-            help="Run this TVM release instead of this environment's, such as 0.25 (see relaxcheck "
-            "releases). Several, or all: run each case on each; what passes on one and fails on "
-            "a later one is a regression.",
+            help="Run this TVM release instead of this environment's, such as 0.25, or a build of "
+            "your own (see relaxcheck releases). Several, or all: run each case on each; what "
+            "passes on one and fails on a later one is a regression.",
             rich_help_panel=_RUN,
         ),
     ] = None,

@@ -1,5 +1,6 @@
 """``relaxcheck releases``: its options."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,17 +13,39 @@ cache where relaxcheck is installed, or in the folder that $RELAXCHECK_RELEASES 
 
 {EXIT_CODES}"""
 
+ADD_EPILOG = f"""Examples:
+
+  relaxcheck releases add mine --pythonpath ~/tvm
+
+  relaxcheck releases add mine --python ~/tvm-venv/bin/python
+
+  relaxcheck releases add night --wheel apache_tvm-0.28.dev0-py3-none-manylinux.whl
+
+  relaxcheck fuzz --tvm 0.27,mine --minutes 5
+
+Declared failures of a build are those of the release of its version, else of the newest release
+before it. Exit codes: 0 its workers start; 1 it is added, but they do not: relaxcheck releases
+doctor NAME says why.
+
+{EXIT_CODES}"""
+
 app = typer.Typer(add_completion=False)
 
 
 @app.callback(invoke_without_command=True, epilog=EPILOG)
 def releases(context: typer.Context) -> None:
-    """List the supported TVM releases, or install them side by side (install)."""
+    """List TVM releases and builds, install releases side by side, and add builds of your own."""
     if context.invoked_subcommand is None:
-        with one_line_errors():
-            from relaxcheck.cli.actions import releases as action
+        list_releases()
 
-            action.show()
+
+@app.command("list", epilog=EPILOG)
+def list_releases() -> None:
+    """List the supported TVM releases and your builds: state, version, place."""
+    with one_line_errors():
+        from relaxcheck.cli.actions import releases as action
+
+        action.show()
 
 
 @app.command("install", epilog=EPILOG)
@@ -45,3 +68,52 @@ def install(
         from relaxcheck.cli.actions import releases as action
 
         action.install(release, pip_args)
+
+
+@app.command("add", epilog=ADD_EPILOG)
+def add(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What --tvm shall call it.")],
+    python: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="The interpreter of an environment, or the environment (default: the one that "
+            "runs relaxcheck, with its packages).",
+        ),
+    ] = None,
+    pythonpath: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="DIR",
+            help="A folder with the package tvm, or the root of TVM's sources; may be repeated.",
+        ),
+    ] = None,
+    library_path: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The folder of its libraries, as TVM_LIBRARY_PATH."),
+    ] = None,
+    wheel: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A wheel of TVM, which is unpacked; a nightly, say."),
+    ] = None,
+) -> None:
+    """Add a TVM build of your own: a source build, an environment, or a wheel.
+
+    Nothing is installed into an existing environment.
+    """
+    with one_line_errors():
+        from relaxcheck.cli.actions import releases as action
+
+        code = action.add(name, python, pythonpath or (), library_path, wheel)
+    raise typer.Exit(code)
+
+
+@app.command("remove", epilog=EPILOG)
+def remove(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A build that was added.")],
+) -> None:
+    """Remove a build that was added. Your own files stay."""
+    with one_line_errors():
+        from relaxcheck.cli.actions import releases as action
+
+        action.remove(name)
