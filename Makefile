@@ -18,6 +18,9 @@ READY_DEV := $(VENV)/ready-dev
 # The models of the zoo, on top of that. Their pins are apart: no release environment has them.
 READY_ZOO := $(VENV)/ready-zoo
 ZOO_PINS := tests/zoo/constraints.txt
+# Compilers and devices for other targets than LLVM's, likewise.
+READY_TARGETS := $(VENV)/ready-targets
+TARGET_PINS := tests/harness/native/constraints.txt
 
 PIP_INSTALL = $(BIN)/pip install --disable-pip-version-check --constraint $(CONSTRAINTS) $(PIP_ARGS)
 # PyTorch's CPU build is on an index of its own.
@@ -28,7 +31,7 @@ HINT = { echo "pip failed. If it found no torch==…+cpu, name the index of PyTo
 # Run in parallel, each process taking over what another has left.
 PYTEST := $(BIN)/pytest -n auto --dist worksteal
 
-.PHONY: help fuzz test test-all test-fast quality bench soak zoo lint clean
+.PHONY: help fuzz test test-all test-fast quality bench soak zoo targets lint clean
 
 help:
 	@echo "make fuzz [MINUTES=5] [FIXES=off|on]   fuzz TVM Relax, end in a table of findings"
@@ -39,6 +42,7 @@ help:
 	@echo "make bench [ARGS=...]                  what a case costs, against the naive loop: measured"
 	@echo "make soak [MINUTES=60]                 a long campaign, its memory and processes watched"
 	@echo "make zoo [ARGS=...]                    small models through both importers, all releases"
+	@echo "make targets                           what compiles or runs kernels without a GPU: installed"
 	@echo "make lint                              ruff, mypy, import-linter"
 
 # Exit code 1 says that there are findings: for somebody who looks for them that is no failed make.
@@ -70,6 +74,8 @@ soak: $(READY_DEV)
 zoo: $(READY_ZOO)
 	$(BIN)/python -m tests.zoo --tvm all $(ARGS)
 
+targets: $(READY_TARGETS)
+
 lint: $(READY_DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -98,6 +104,13 @@ $(READY_ZOO): $(READY_DEV) $(ZOO_PINS)
 	@echo "Adding to $(VENV) the packages that models of the zoo are made of: transformers, timm,"
 	@echo "torchvision, onnxscript, about 0.2 GB on disk."
 	@$(PIP_INSTALL) --constraint $(ZOO_PINS) --editable '.[zoo]' || $(HINT)
+	@touch $@
+
+$(READY_TARGETS): $(READY) $(TARGET_PINS)
+	@echo "Adding to $(VENV) what compiles kernels for other targets, and runs OpenCL's on the CPU:"
+	@echo "pyopencl with pocl, wgpu, NVRTC with CUDA's headers, about 0.4 GB on disk. naga, in wgpu, needs"
+	@echo "a driver of Vulkan: Debian's package mesa-vulkan-drivers has one for the CPU."
+	@$(PIP_INSTALL) --constraint $(TARGET_PINS) --editable '.[targets]' || $(HINT)
 	@touch $@
 
 clean:

@@ -19,7 +19,8 @@ class Target:
     pipeline schedules it. ``fuses``: TVM has a default pipeline for it. ``needed``: nothing of the
     target can be tried without one of the ``compilers``; otherwise code is generated, and is
     compiled and run as far as this machine can. ``device`` is "" where relaxcheck cannot run it.
-    ``arch`` is the architecture where no device tells another.
+    ``packages`` of PyPI check or run the code without a device of its own; ``checker`` is the
+    compiler among them, in words. ``arch`` is the architecture where no device tells another.
     """
 
     name: str
@@ -29,6 +30,8 @@ class Target:
     kernels: bool = False
     fuses: bool = True
     needed: bool = False
+    packages: tuple[str, ...] = ()
+    checker: str = ""
     arch: str = ""
 
 
@@ -40,10 +43,25 @@ TARGETS: dict[str, Target] = {
     for each in (
         Target(LLVM, "machine code", device="cpu"),
         Target("c", "C", _C_COMPILERS, device="cpu", fuses=False, needed=True),
-        Target("cuda", "CUDA C++", ("nvcc",), device="cuda", kernels=True, arch="sm_80"),
-        Target("opencl", "OpenCL C", kernels=True),
+        Target(
+            "cuda",
+            "CUDA C++",
+            ("nvcc",),
+            device="cuda",
+            kernels=True,
+            arch="sm_80",
+            packages=("cuda-bindings", "nvidia-cuda-nvrtc"),
+        ),
+        Target(
+            "opencl",
+            "OpenCL C",
+            device="opencl",
+            kernels=True,
+            packages=("pyopencl",),
+            checker="the compiler of the OpenCL device",
+        ),
         Target("metal", "Metal Shading Language", kernels=True),
-        Target("webgpu", "WGSL", kernels=True),
+        Target("webgpu", "WGSL", kernels=True, packages=("wgpu",)),
     )
 }
 """By name, the default first."""

@@ -18,7 +18,7 @@ from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.core.values import Array, numpy_dtype
 from relaxcheck.generators.targets import LLVM, TARGETS, Target
 from relaxcheck.harness.compiling.direct import NotDirect, called
-from relaxcheck.harness.compiling.kernels import RefusedKernel, check, threads
+from relaxcheck.harness.compiling.kernels import RefusedKernel, checked, launched, threads
 from relaxcheck.harness.compiling.late_linking import (
     Left,
     hand_over,
@@ -33,8 +33,9 @@ from relaxcheck.harness.compiling.watching import Module, Progress, the_watch
 from relaxcheck.harness.kind import Tracing
 from relaxcheck.harness.native.c_code import RefusedCode, with_compiled_c
 from relaxcheck.harness.native.devices import device, end_process, is_lost
-from relaxcheck.harness.native.link import LinkError, linked
+from relaxcheck.harness.native.link import LinkError, host_alone, linked
 from relaxcheck.harness.native.memory import USUAL, filled
+from relaxcheck.harness.native.opencl import Kernels
 from relaxcheck.harness.native.stack import on_filled_stack
 from relaxcheck.harness.native.target import target
 from relaxcheck.harness.outcomes.errors import disowns, error_text
@@ -77,7 +78,8 @@ class Compiled:
     ``direct``: the module that LegalizeOps returned, to run in place of the executable.
     ``results``: the positions of its outputs where it returns a target and its gradients.
     ``opt_level`` is that of the native code, ``device`` the device that runs the kernels, if any.
-    ``checked`` says how kernels without a device were checked.
+    ``checked`` says how kernels without a device were checked, ``kernels`` are those that are run
+    all the same.
     """
 
     executable: tvm.runtime.Executable
@@ -88,6 +90,7 @@ class Compiled:
     opt_level: int = 0
     device: Any = None
     checked: str = ""
+    kernels: Kernels | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +197,11 @@ def _for_device(compiled: Compiled, known: Target, where: tvm.target.Target) -> 
     scheduled = the_watch().scheduled
     blocks = {} if scheduled is None else threads(scheduled)
     try:
-        return replace(compiled, checked=check(compiled.executable, known, where, blocks))
+        sources = checked(compiled.executable, known, where, blocks)
+        kernels, words = launched(sources, known, the_watch().launches)
+        if kernels is not None:
+            host_alone(compiled.executable.mod)
+        return replace(compiled, kernels=kernels, checked=words)
     except RefusedKernel as error:
         raise StageError("codegen", error) from error
 
@@ -250,6 +257,8 @@ def load(compiled: Compiled, *, cheaply: bool = False) -> Callable[..., Any]:
             function = _machine(executable, compiled.device)[compiled.main]
             if compiled.device is not None:
                 function = partial(_on_device, function, compiled.device)
+            if compiled.kernels is not None:
+                function = partial(_launching, function, compiled.kernels)
     except LinkError:
         raise
     except RefusedCode as error:
@@ -281,6 +290,11 @@ def _on_device(function: Callable[..., Any], used: Any, *arguments: Any) -> Any:
         if is_lost(used):
             end_process(error)
         raise
+
+
+def _launching(function: Callable[..., Any], kernels: Kernels, *arguments: Any) -> Any:
+    with kernels.registered():
+        return function(*arguments)
 
 
 def _copied(argument: Any, used: Any) -> Any:

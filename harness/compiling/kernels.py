@@ -4,24 +4,29 @@ A kernel that passes may still be wrong; one that does not is beyond the limits 
 """
 
 import re
-import subprocess
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
-from pathlib import Path
 from typing import Any
 
 import tvm
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.generators.targets import Target
-from relaxcheck.harness.native.link import LinkError
-from relaxcheck.harness.native.toolchain import compiler
+from relaxcheck.harness.native import opencl
+from relaxcheck.harness.native.checkers import RefusedSource, compiled_by
+from relaxcheck.harness.native.opencl import Kernels, Launch
+from relaxcheck.harness.native.target import launches as _runs_here
 
 Module = Any
 
 SPLIT = "SplitHostDevice"
 """The end of the name of the pass before which every kernel has its threads."""
+
+LAUNCHED = "Filter"
+"""The end of the name of the pass that leaves kernels alone, which then say how to launch them."""
+
+_AXES = "kernel_launch_params"
+"""The end of the attribute of a kernel that names the extents it is called with."""
 
 _SHARED = re.compile(
     r"(?:__shared__|__local|threadgroup)\s+(?:alignas\(\d+\)\s+)?(\w+)\s+(\w+)\s*\[(\d+)\]"
@@ -33,8 +38,6 @@ _FUNCTION = re.compile(r"^(?:extern \"C\" __global__|__kernel|kernel|@compute)\b
 
 _TYPE = re.compile(r"(u?int|u?char|u?short|u?long|half|float|double|bool|[iuf])(\d*)(?:_t)?")
 _BYTES = {"char": 1, "bool": 1, "short": 2, "half": 2, "int": 4, "float": 4, "long": 8, "double": 8}
-
-_NVCC_ERROR = re.compile(r"error\s*: (.*)")
 
 
 class RefusedKernel(Exception):
@@ -53,6 +56,27 @@ def threads(module: Module) -> dict[str, int]:
     }
 
 
+def launches(module: Module) -> dict[str, Launch]:
+    """The signatures of the kernels of ``module``, as it is after ``LAUNCHED``."""
+    found: dict[str, Launch] = {}
+    for function in module.functions.values():
+        attributes = function.attrs or {}
+        axes = next((value for key, value in attributes.items() if key.endswith(_AXES)), None)
+        if axes is not None:
+            scalars = tuple(map(_scalar, function.params))
+            name = str(attributes["global_symbol"])
+            found[name] = Launch(scalars, tuple(map(str, axes)))
+    return found
+
+
+def _scalar(parameter: Any) -> str | None:
+    """The dtype of ``parameter``; None of a pointer."""
+    if isinstance(getattr(parameter, "ty", None), tvm.ir.PointerType):
+        return None
+    dtype = tvm_api.dtype_of(parameter)
+    return None if dtype == "handle" else dtype
+
+
 def _threads(statement: Any, around: dict[str, int]) -> int:
     """The most threads in a block of the kernels in ``statement``, within the axes ``around``."""
     if isinstance(statement, tvm.tirx.AttrStmt) and statement.attr_key == "thread_extent":
@@ -66,14 +90,15 @@ def _threads(statement: Any, around: dict[str, int]) -> int:
     return max(counts, default=prod(around.values()))
 
 
-def check(executable: Any, target: Target, limits: Any, blocks: Mapping[str, int]) -> str:
-    """Check the kernels of ``executable``; returns what was checked, in words.
+def checked(
+    executable: Any, target: Target, limits: Any, blocks: Mapping[str, int]
+) -> tuple[str, ...]:
+    """The code of the kernels of ``executable``, which is within the limits of ``target``.
 
     ``limits`` is TVM's target, whose attributes are the limits; ``blocks`` has the ``threads``.
 
     Raises:
         RefusedKernel: a kernel cannot run on any device of ``target``.
-        LinkError: a compiler is there and fails without an error in the code.
     """
     most = _limit(limits, "max_num_threads")
     for name, count in blocks.items():
@@ -82,7 +107,7 @@ def check(executable: Any, target: Target, limits: Any, blocks: Mapping[str, int
                 f"the kernel of {name} has {count} threads in a block, and {target.name} "
                 f"has at most {most}"
             )
-    sources = list(_sources(executable.mod, target.name))
+    sources = tuple(_sources(executable.mod, target.name))
     most = _limit(limits, "max_shared_memory_per_block")
     for source in sources:
         shared = max(map(_shared_bytes, _FUNCTION.split(source)), default=0)
@@ -90,12 +115,42 @@ def check(executable: Any, target: Target, limits: Any, blocks: Mapping[str, int
             raise RefusedKernel(
                 f"a kernel shares {shared} bytes in a block, and {target.name} has at most {most}"
             )
-    path = compiler(target)
-    if path is None:
-        return f"{target.language} generated, and not compiled"
-    for source in sources:
-        _compile(source, path, target)
-    return f"{target.language} generated, and compiled by nvcc"
+    return sources
+
+
+def launched(
+    sources: Sequence[str], target: Target, signatures: Mapping[str, Launch]
+) -> tuple[Kernels | None, str]:
+    """The kernels in ``sources``, compiled, where they run here without a device of TVM's.
+
+    Otherwise None, and the words that say how the code was checked.
+
+    Raises:
+        RefusedKernel: a compiler of the code finds an error in it.
+        LinkError: a compiler is there and fails without an error in the code.
+    """
+    if not _runs_here(target):
+        return None, compiled_kernels(sources, target)
+    lacks = sorted({name for source in sources for name in opencl.missing_extensions(source)})
+    if lacks:
+        return None, f"{target.language} generated, and not run: no {', '.join(lacks)} here"
+    try:
+        return opencl.compiled("\n".join(sources), signatures), ""
+    except opencl.RefusedOpenCL as error:
+        raise RefusedKernel(f"{target.checker} refuses the generated code: {error}") from error
+
+
+def compiled_kernels(sources: Sequence[str], target: Target) -> str:
+    """Compile ``sources`` where a compiler is there; returns in words what was checked.
+
+    Raises as ``launched``.
+    """
+    try:
+        names = {compiled_by(source, target) for source in sources}
+    except RefusedSource as error:
+        raise RefusedKernel(str(error)) from error
+    name = next(iter(names), "")
+    return f"{target.language} generated, and {f'compiled by {name}' if name else 'not compiled'}"
 
 
 def _limit(limits: Any, name: str) -> int:
@@ -128,23 +183,3 @@ def _size(name: str) -> int:
     if name.endswith("_t"):
         return int(digits) // 8
     return own * int(digits or 1)
-
-
-def _compile(source: str, path: str, target: Target) -> None:
-    try:
-        with tempfile.TemporaryDirectory(prefix="relaxcheck-") as folder:
-            written, binary = Path(folder, "case.cu"), Path(folder, "case.cubin")
-            written.write_text(source)
-            done = subprocess.run(
-                [path, "-cubin", "-w", f"-arch={target.arch}", "-o", binary, written],
-                capture_output=True,
-                text=True,
-            )
-    except OSError as error:
-        raise LinkError(f"cannot write the code of kernels: {error}") from error
-    if done.returncode:
-        output = done.stderr + done.stdout
-        first = _NVCC_ERROR.search(output)
-        if first is None:
-            raise LinkError(f"nvcc: {output.strip()}")
-        raise RefusedKernel(f"nvcc refuses the generated code: {first[1]}")

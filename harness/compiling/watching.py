@@ -9,7 +9,8 @@ from tvm import relax
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.passes.left_calls import left_calls
-from relaxcheck.harness.compiling.kernels import SPLIT
+from relaxcheck.harness.compiling.kernels import LAUNCHED, SPLIT, launches
+from relaxcheck.harness.native.opencl import Launch
 
 # TVM has no type information of its own.
 Module = Any
@@ -52,9 +53,9 @@ class Watch:
     """Follows the passes: the running one, and the calls that LegalizeOps left.
 
     ``lowered`` is the module that LegalizeOps returned, if it is kept, and ``scheduled`` the one
-    with ``kernels`` before they are split off. Passes that are ``over`` do not run, ``ended`` are
-    those that did. One instrument serves all programs, since TVM never frees an instrument, nor
-    anything that it holds.
+    with ``kernels`` before they are split off, whose ``launches`` are their signatures. Passes that
+    are ``over`` do not run, ``ended`` are those that did. One instrument serves all programs, since
+    TVM never frees an instrument, nor anything that it holds.
     """
 
     def __init__(self) -> None:
@@ -69,6 +70,7 @@ class Watch:
         self.unknown = ""
         self.lowered: Module | None = None
         self.scheduled: Module | None = None
+        self.launches: dict[str, Launch] = {}
         self.ended: set[str] = set()
         self.over: Set[str] = frozenset()
 
@@ -91,6 +93,8 @@ class Watch:
             self.running.pop()
         self.running.pop()
         self.ended.add(str(info.name))
+        if self.kernels and str(info.name).endswith(LAUNCHED):
+            self.launches.update(launches(module))
         if str(info.name) == "LegalizeOps" and not self.left:
             self.left = unlowered(module)
             self.unknown = unknown_shape(module)

@@ -57,6 +57,13 @@ def _saved_and_loaded(executable: Any) -> Any:
         return tvm_ffi.get_global_func(_LOAD)(path)
 
 
+def host_alone(module: Any) -> None:
+    """Take the code of kernels away from the code of the host, in an executable's ``module``."""
+    for imported in module.imports:
+        if imported.kind == "llvm":
+            imported.clear_imports()
+
+
 def can_link() -> bool:
     """True if there is a linker."""
     return _LINKER is not None

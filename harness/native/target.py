@@ -5,6 +5,7 @@ from typing import Any
 import tvm
 
 from relaxcheck.generators.targets import LLVM, TARGETS, Target
+from relaxcheck.harness.native import opencl
 from relaxcheck.harness.native.devices import device
 
 
@@ -20,7 +21,20 @@ def target(opt_level: int, name: str = LLVM) -> tvm.target.Target:
         return tvm.target.Target(cpu)
     if not known.kernels:
         return tvm.target.Target({"kind": name})
-    return tvm.target.Target({"kind": name, **_architecture(known)}, tvm.target.Target(cpu))
+    options = {"kind": name, **_architecture(known), **_memory(known)}
+    return tvm.target.Target(options, tvm.target.Target(cpu))
+
+
+def _memory(known: Target) -> dict[str, Any]:
+    """The option by which kernels share the CPU's memory, where ``pyopencl`` launches them."""
+    return opencl.HOST_MEMORY if launches(known) else {}
+
+
+def launches(known: Target) -> bool:
+    """True if kernels of ``known`` are run without a device of TVM's runtime, by ``pyopencl``."""
+    if opencl.PACKAGE not in known.packages or device(known.device) is not None:
+        return False
+    return opencl.queue() is not None
 
 
 def _architecture(known: Target) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from importlib.metadata import PackageNotFoundError, version
 
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.targets import TARGETS, Target
@@ -29,3 +30,23 @@ def chosen_target(name: str) -> Target:
             f"{', '.join(target.compilers)}"
         )
     return target
+
+
+def missing(target: Target) -> str:
+    """The way to have code of ``target`` compiled or run here, if a package for it is missing."""
+    if compiler(target) is not None or not target.packages:
+        return ""
+    lacks = [name for name in target.packages if not _is_installed(name)]
+    if not lacks:
+        return ""
+    return (
+        f"{target.language} is generated, and neither compiled nor run, without "
+        f"{' and '.join(lacks)}: make targets, or pip install 'relaxcheck[targets]'"
+    )
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return bool(version(package))
+    except PackageNotFoundError:
+        return False

@@ -13,12 +13,13 @@ import msgspec
 from rich.console import Console
 
 from relaxcheck.generators.core.case import CaseError
-from relaxcheck.generators.targets import LLVM
+from relaxcheck.generators.targets import LLVM, TARGETS
 from relaxcheck.harness.campaign.campaign import Plan
 from relaxcheck.harness.campaign.display import Display, News, finding_line
 from relaxcheck.harness.campaign.options import Options
 from relaxcheck.harness.campaign.state import Side, State
 from relaxcheck.harness.journal.journal import FILE_NAME
+from relaxcheck.harness.native.toolchain import missing
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.releases.releases import by_age
@@ -84,6 +85,9 @@ class TextReporter:
             f"seed {options.seed}{shard}, {plural(workers, 'worker')}, {plan.extent} "
             f"→ {options.directory}"
         )
+        advice = missing(TARGETS[options.target])
+        if advice:
+            self.say(advice)
 
     def watch(self, plan: Plan) -> AbstractContextManager[Show]:
         """See ``Reporter``."""

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from relaxcheck.generators.targets import TARGETS
-from relaxcheck.harness.compiling.kernels import RefusedKernel, check
+from relaxcheck.harness.compiling.kernels import RefusedKernel, checked, compiled_kernels
 
 pytestmark = pytest.mark.tvm
 
@@ -18,28 +18,31 @@ SOURCES = {
 }
 
 
-def checked(name: str, source: str, threads: int = 1) -> str:
+def seen(name: str, source: str, threads: int = 1) -> str:
     code = SimpleNamespace(kind=name, imports=(), inspect_source=lambda: source)
     executable = SimpleNamespace(mod=SimpleNamespace(kind="llvm", imports=(code,)))
     limits: Any = SimpleNamespace(attrs=LIMITS)
-    return check(executable, TARGETS[name], limits, {"f": threads})
+    sources = checked(executable, TARGETS[name], limits, {"f": threads})
+    return compiled_kernels(sources, TARGETS[name])
 
 
 @pytest.fixture(autouse=True)
 def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relaxcheck.harness.compiling.kernels.compiler", lambda target: None)
+    monkeypatch.setattr(
+        "relaxcheck.harness.compiling.kernels.compiled_by", lambda source, target: ""
+    )
 
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_shared_memory_is_counted_kernel_by_kernel(name: str) -> None:
     fits = SOURCES[name].format(256)
-    assert "generated, and not compiled" in checked(name, f"{fits}\n{fits}")
+    assert "generated, and not compiled" in seen(name, f"{fits}\n{fits}")
     with pytest.raises(RefusedKernel, match="1028 bytes"):
-        checked(name, f"{fits}\n{SOURCES[name].format(257)}")
+        seen(name, f"{fits}\n{SOURCES[name].format(257)}")
 
 
 def test_threads_are_counted() -> None:
     source = SOURCES["cuda"].format(1)
-    checked("cuda", source, 256)
+    seen("cuda", source, 256)
     with pytest.raises(RefusedKernel, match="f has 257 threads in a block, and cuda has at most"):
-        checked("cuda", source, 257)
+        seen("cuda", source, 257)
