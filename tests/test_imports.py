@@ -30,6 +30,8 @@ IMPORTS_TVM = {
     "harness/compiling/watching.py",
     "harness/native/c_code.py",
     "harness/native/devices.py",
+    "harness/native/checkers.py",
+    "harness/native/opencl.py",
     "harness/compiling/direct.py",
     "harness/compiling/folded_code.py",
     "harness/compiling/late_linking.py",

@@ -39,10 +39,15 @@ SUMMARIES = {
         "onnx": "Run ONNX's own tests of its operators through TVM's importer.",
         "torch": "Run samples of PyTorch's operators and layers through TVM's importer.",
         "claims": "Check claims about dynamic shapes on every installed TVM release.",
+        "targets": "Build a program of each operator for each target, and run it where it can be.",
         "algebra": "Look into what TVM's analyzer says about integer expressions.",
     },
 }
 """The commands, by panel of ``relaxcheck --help``, with the line that it shows for each."""
+
+
+IMPORTERS = ("onnx", "torch")
+"""Commands whose modules are in the folder ``commands/importers``."""
 
 
 class _Commands(TyperGroup):
@@ -62,7 +67,8 @@ class _Commands(TyperGroup):
 
 def load(name: str) -> Any:
     """The click command ``name``. Its module's ``app`` holds it alone, or is a group of its own."""
-    module = importlib.import_module(f"relaxcheck.cli.commands.{name}")
+    folder = "importers." if name in IMPORTERS else ""
+    module = importlib.import_module(f"relaxcheck.cli.commands.{folder}{name}")
     command: Any = typer.main.get_command(module.app)
     for each in (command, *getattr(command, "commands", {}).values()):
         each.help, each.epilog = _unwrapped(each.help or ""), _unwrapped(each.epilog or "")

@@ -1,0 +1,177 @@
+"""The table operator × target: a program of each operator built for each target, and run.
+
+Every operator with a record has two cases, at the defaults of its axes: with the sizes of its
+tensors constant, and with as many of them symbolic as it can have.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from relaxcheck.generators.core.case import with_target
+from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.operators.family import OperatorFamily
+from relaxcheck.harness import kinds
+from relaxcheck.harness.outcomes.errors import headline
+from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.releases.releases import release
+from relaxcheck.harness.workers.jobs import Job, Limits
+from relaxcheck.harness.workers.pool import Pool
+
+STATIC, SYMBOLIC = "static", "symbolic"
+FORMS = (STATIC, SYMBOLIC)
+
+_AXIS = "symbolic"
+_MOST = ("all", "both", "first", "last")
+"""The values of the axis of symbolic dimensions, most of them first."""
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """The end of a case; of one that is ``built`` the ``message`` says how it was checked."""
+
+    verdict: Verdict
+    message: str = ""
+
+
+class Row(msgspec.Struct, frozen=True):
+    """An operator; ``cells`` are by release, then target, then form."""
+
+    operator: str
+    cells: dict[str, dict[str, dict[str, Cell]]]
+
+
+class Table(msgspec.Struct, frozen=True):
+    """All rows. ``versions`` are those of apache-tvm by release."""
+
+    versions: dict[str, str]
+    rows: tuple[Row, ...]
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """A case that ended, as it is kept: by ``version`` of apache-tvm and ``identifier``."""
+
+    version: str
+    identifier: str
+    cell: Cell
+
+
+class Kept:
+    """The cells in the file ``path``, to which each that ends is added at once."""
+
+    def __init__(self, path: Path):
+        self._path = path
+        self._cells: dict[tuple[str, str], Cell] = {}
+        for line in path.read_bytes().splitlines() if path.is_file() else ():
+            try:
+                ended = msgspec.json.decode(line, type=Ended)
+            except msgspec.MsgspecError:
+                continue  # The last line of a run that was cut off; its case runs again.
+            self._cells[ended.version, ended.identifier] = ended.cell
+
+    def get(self, version: str, identifier: str) -> Cell | None:
+        """The cell of a case on a release, None if it has not ended."""
+        return self._cells.get((version, identifier))
+
+    def add(self, version: str, identifier: str, cell: Cell) -> None:
+        """Keep a cell. Raises ``OSError``."""
+        self._cells[version, identifier] = cell
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("ab") as file:
+            file.write(msgspec.json.encode(Ended(version, identifier, cell)) + b"\n")
+
+
+def subjects(names: Sequence[str], target: str) -> Mapping[str, Mapping[str, Case]]:
+    """The cases of the operators called ``names``, of all without names, by operator and form."""
+    found: dict[str, dict[str, Case]] = {}
+    for family in kinds.families_for(target):
+        if not isinstance(family, OperatorFamily):
+            continue
+        operator = family.record.name
+        if not names or operator in names or family.name in names:
+            found[operator] = {
+                form: with_target(case, target) for form, case in _forms(family).items()
+            }
+    return found
+
+
+def _forms(family: OperatorFamily) -> dict[str, Case]:
+    point = {axis.name: axis.default for axis in family.axes}
+    values = next((axis.values for axis in family.axes if axis.name == _AXIS), ())
+    forms = {STATIC: family.build({**point, _AXIS: "none"} if values else point, 0)}
+    # An axis that no program of the operator has may lack the value.
+    chosen = next((value for value in _MOST if value in values), None)
+    if chosen is not None:
+        symbolic = family.build({**point, _AXIS: chosen}, 0)
+        if symbolic.program != forms[STATIC].program:
+            forms[SYMBOLIC] = symbolic
+    return forms
+
+
+def table(
+    names: Sequence[str],
+    targets: Sequence[str],
+    releases: Sequence[str],
+    workers: int,
+    limits: Limits,
+    kept: Kept,
+    show: Callable[[str, int, int], None],
+) -> Table:
+    """The table of the operators called ``names`` (all without names); what is ``kept`` stands.
+
+    ``show`` gets the release, and the numbers of cases that ended and of all.
+
+    Raises:
+        PoolError: the workers of a release do not start.
+        ReleaseError: a release is not installed.
+    """
+    wanted = {target: subjects(names, target) for target in targets}
+    rows: dict[str, dict[str, dict[str, dict[str, Cell]]]] = {}
+    versions = {}
+    for name in releases:
+        with Pool(workers, limits, release=release(name)) as pool:
+            versions[name] = version = pool.environment["apache-tvm"]
+            _run(pool, version, _cases(wanted), kept, lambda done, of, on=name: show(on, done, of))
+        for target, operators in wanted.items():
+            for operator, forms in operators.items():
+                cells = rows.setdefault(operator, {}).setdefault(name, {}).setdefault(target, {})
+                for form, case in forms.items():
+                    cell = kept.get(version, case.identifier)
+                    if cell is not None:
+                        cells[form] = cell
+    return Table(versions, tuple(Row(each, rows[each]) for each in sorted(rows)))
+
+
+def _cases(wanted: Mapping[str, Mapping[str, Mapping[str, Case]]]) -> Iterator[Case]:
+    for operators in wanted.values():
+        for forms in operators.values():
+            yield from forms.values()
+
+
+def _run(
+    pool: Pool,
+    version: str,
+    cases: Iterable[Case],
+    kept: Kept,
+    show: Callable[[int, int], None],
+) -> None:
+    """Run those of ``cases`` that are not kept, and keep them."""
+    left = [case for case in cases if kept.get(version, case.identifier) is None]
+    pool.submit(*map(Job, left))
+    for done, (job, outcome) in enumerate(pool.drain(), 1):
+        message = outcome.message if outcome.verdict is Verdict.BUILT else headline(outcome.message)
+        kept.add(version, job.case.identifier, Cell(outcome.verdict, message))
+        show(done, len(left))
+
+
+def merged(new: Table, old: Table) -> Table:
+    """``old`` with the cells of ``new`` in place of its own."""
+    rows = {row.operator: msgspec.to_builtins(row.cells) for row in old.rows}
+    for row in new.rows:
+        for name, targets in row.cells.items():
+            cells = rows.setdefault(row.operator, {}).setdefault(name, {})
+            cells.update(msgspec.to_builtins(targets))
+    made = tuple(
+        msgspec.convert({"operator": name, "cells": rows[name]}, Row) for name in sorted(rows)
+    )
+    return Table({**old.versions, **new.versions}, made)

@@ -1,0 +1,1 @@
+"""The commands that look into TVM's importers."""
