@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.util import find_spec
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,12 @@ PACKAGE = "pyopencl"
 HOST_MEMORY = {"target_device_type": 1}
 """The option of TVM's target that gives its host code tensors of the CPU (DLPack's kDLCPU)."""
 
-_ONE_THREAD = {"POCL_DEVICES": "basic", "POCL_KERNEL_CACHE": "0", "PYOPENCL_NO_CACHE": "1"}
-"""The environment for pocl: kernels run in the thread that launches them; no files are kept."""
+_DEVICES = ("POCL_DEVICES", "basic")
+"""The device of pocl that runs kernels in the thread that launches them."""
+_FILES = "POCL_CACHE_DIR"
 
 _EXTENSION = re.compile(r"#pragma OPENCL EXTENSION (cl_khr_\w+)\s*:\s*enable")
-_ERROR = re.compile(r"error: (.*)")
+_ERROR = re.compile(r"error: (?:\S+:\d+:\d+: )?(.*)")
 _AXES = "xyz"
 
 
@@ -74,12 +76,19 @@ def is_installed() -> bool:
 
 
 @cache
+def _folder() -> TemporaryDirectory[str]:
+    """A folder that is deleted when the process ends, with that of a worker if it is killed."""
+    return TemporaryDirectory(prefix="relaxcheck-")
+
+
+@cache
 def queue() -> Any:
     """The queue of commands of the first device that shares the CPU's memory; None without one."""
     if not is_installed():
         return None
-    for name, value in _ONE_THREAD.items():
-        os.environ.setdefault(name, value)
+    os.environ.setdefault(*_DEVICES)
+    # pocl keeps every kernel that it compiles.
+    os.environ.setdefault(_FILES, _folder().name)
     import pyopencl as cl
 
     try:

@@ -5,6 +5,7 @@ tensors constant, and with as many of them symbolic as it can have.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -131,7 +132,7 @@ def table(
     for name in releases:
         with Pool(workers, limits, release=release(name)) as pool:
             versions[name] = version = pool.environment["apache-tvm"]
-            _run(pool, version, _cases(wanted), kept, lambda done, of, on=name: show(on, done, of))
+            _run(pool, version, _cases(wanted), kept, partial(show, name))
         for target, operators in wanted.items():
             for operator, forms in operators.items():
                 cells = rows.setdefault(operator, {}).setdefault(name, {}).setdefault(target, {})

@@ -67,8 +67,8 @@ def targets(request: Request, form: ResultFormat, *, docs: bool) -> None:
     if form is ResultFormat.JSON:
         sys.stdout.write(_json(made))
     else:
-        for each in summary(made):
-            console().print(each)
+        for counts in summary(made):
+            console().print(counts)
         for line in lines(made):
             console().print(line, highlight=False, markup=False, soft_wrap=True)
     if docs and CHECKOUT is not None:
