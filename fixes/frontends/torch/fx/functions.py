@@ -1,10 +1,11 @@
-"""Functions of FX graphs whose attributes, dtypes or indices the importer drops.
+"""Functions, methods and layers of FX graphs, of which the importer drops attributes and dtypes.
 
-They are right by way of ATen where the importer of exported programs is: its other functions see
-to it.
+They are right by way of ATen where the importer of exported programs is: its other fixes see to it.
+Those that the importer of FX graphs lacks go that way, too.
 """
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,7 @@ from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, MethodRebinding
 from relaxcheck.fixes.framework.patch import Guard, NewFile
 from relaxcheck.fixes.framework.probes import Array
-from relaxcheck.fixes.frontends.torch.fx.tracing import Tracer, Wanted
+from relaxcheck.fixes.frontends.torch.fx.tracing import Importer, Kept, Tracer, never
 from relaxcheck.fixes.frontends.torch.probing import agrees, outputs_of
 
 UPSTREAM = NewFile("relax/frontend/torch/fx_functions.py")
@@ -28,68 +29,69 @@ def _always(importer: Any, node: Any) -> bool:
 
 
 def _is_plain(importer: Any, node: Any) -> bool:
-    """True if ``node`` adds or multiplies tensors of floats, without a factor."""
-    return "alpha" not in node.kwargs and all(
-        "float" in tvm_api.dtype_of(importer.env[each]) for each in node.all_input_nodes
-    )
+    """True if ``node`` computes floats of floats of one dtype, without a factor."""
+    dtypes = {tvm_api.dtype_of(importer.env[each]) for each in node.all_input_nodes}
+    return "alpha" not in node.kwargs and len(dtypes) == 1 and "float" in dtypes.pop()
 
 
-def _promotes(importer: Any, node: Any) -> bool:
-    return not _is_plain(importer, node)
-
-
-def _has_dtype(importer: Any, node: Any) -> bool:
-    return "dtype" in node.kwargs
-
-
-def _counts_from_the_end(importer: Any, node: Any) -> bool:
-    """True if an index of ``node`` is a tensor or a negative number, or it is a single number."""
+def _counts_from_the_start(importer: Any, node: Any) -> bool:
+    """True if no index of ``node`` is a tensor or a negative number, and it is no single number."""
     index = node.args[1]
     if not isinstance(index, list | tuple):
-        return not isinstance(index, slice) and index is not None
-    return any((isinstance(each, int) and each < 0) or hasattr(each, "op") for each in index)
+        return isinstance(index, slice) or index is None
+    return not any((isinstance(each, int) and each < 0) or hasattr(each, "op") for each in index)
 
 
-FUNCTIONS: Mapping[str, Wanted] = {
-    **dict.fromkeys(("add", "sub", "mul", "truediv", "div", "rsub"), _promotes),
+KEPT: Mapping[str, Kept] = {
     **dict.fromkeys(
         (
-            *("exp", "log", "sqrt", "rsqrt", "sin", "cos", "tan", "sigmoid", "erf"),
-            *("tanh", "acos", "asin", "atan", "acosh", "asinh", "atanh", "cosh", "sinh"),
+            *("add", "sub", "mul", "truediv", "exp", "log", "sqrt", "rsqrt", "sin", "cos"),
+            *("sigmoid", "tanh", "neg", "abs"),
         ),
-        _promotes,
+        _is_plain,
     ),
-    **dict.fromkeys(("softmax", "log_softmax"), _has_dtype),
-    "getitem": _counts_from_the_end,
+    "getitem": _counts_from_the_start,
     **dict.fromkeys(
         (
-            *("celu", "elu", "log1p", "expm1", "softshrink", "threshold", "_threshold"),
-            *("where", "clamp", "maximum", "minimum", "lerp", "reciprocal"),
-            *("std", "var", "prod", "cumsum", "any", "logsumexp", "max", "min"),
-            *("interpolate", "grid_sample", "avg_pool2d", "avg_pool3d"),
-            *("scaled_dot_product_attention", "group_norm", "embedding"),
+            *("getattr", "size", "sym_size.int", "item", "numel", "is_floating_point"),
+            *("view", "reshape", "flatten", "permute", "transpose", "unsqueeze"),
+            *("contiguous", "clone", "chunk", "split", "cat", "concat", "stack", "dropout"),
         ),
         _always,
     ),
 }
-"""The functions and methods that go by way of ATen, each with when it does."""
+"""The functions and methods of which the importer's own entry is right, each with when it is."""
 
-LAYERS: Mapping[str, Wanted] = dict.fromkeys(
-    ("CELU", "ELU", "AvgPool2d", "AvgPool3d", "Upsample", "Softshrink", "Threshold"), _always
-)
-"""The layers of ``torch.nn`` that do; they have no weights."""
+KEPT_LAYERS = ("Dropout", "Identity", "Flatten")
+"""The layers of ``torch.nn`` of which it is."""
 
 
-def add_entries(importer: Any) -> None:
-    """Let ``importer`` convert ``FUNCTIONS`` and ``LAYERS`` by way of ATen."""
+def add_entries(importer: Any, model: Any) -> None:
+    """Let ``importer`` convert all but ``KEPT`` and ``KEPT_LAYERS`` by way of ATen.
+
+    So go also the functions and layers that the graph ``model`` calls and that it lacks.
+    """
     from torch import nn
 
-    table = importer.convert_map
-    for name, wanted in FUNCTIONS.items():
-        table[name] = Tracer(importer, wanted, table.get(name))
-    for name, wanted in LAYERS.items():
-        kind = getattr(nn, name)
-        table[kind] = Tracer(importer, wanted, table.get(kind))
+    table, aten = importer.convert_map, Importer(importer)
+    kept: dict[Any, Kept] = {
+        **KEPT,
+        **{getattr(nn, name): _always for name in KEPT_LAYERS},
+    }
+    for key in {*table, *_called(model)}:
+        table[key] = Tracer(importer, aten, kept.get(key, never), table.get(key))
+
+
+def _called(model: Any) -> Iterator[Any]:
+    """The names of functions and methods that the graph ``model`` calls; its types of layers."""
+    layers = dict(model.named_modules())
+    for node in model.graph.nodes:
+        if node.op == "call_module":
+            yield type(layers[node.target])
+        elif node.op == "call_method":
+            yield node.target
+        elif node.op == "call_function":
+            yield node.target.__name__
 
 
 def _rebindings() -> tuple[MethodRebinding, ...]:
@@ -97,9 +99,10 @@ def _rebindings() -> tuple[MethodRebinding, ...]:
 
     before = getattr(TorchFXImporter, _METHOD)
 
-    def from_fx(importer: Any, *arguments: Any, **keywords: Any) -> Any:
-        add_entries(importer)
-        return before(importer, *arguments, **keywords)
+    @functools.wraps(before)
+    def from_fx(importer: Any, model: Any, *arguments: Any, **keywords: Any) -> Any:
+        add_entries(importer, model)
+        return before(importer, model, *arguments, **keywords)
 
     return (MethodRebinding(TorchFXImporter, _METHOD, from_fx),)
 
@@ -147,5 +150,5 @@ FIX = Fix(
     ),
     rebindings=_rebindings,
     after="torch_striding",
-    patch=(Guard(_FILE, f"{_OWNER}.{_METHOD}", add_entries, "self"),),
+    patch=(Guard(_FILE, f"{_OWNER}.{_METHOD}", add_entries, "self, model"),),
 )

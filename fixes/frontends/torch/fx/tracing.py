@@ -5,8 +5,9 @@ PyTorch traces such a call, given the types of its arguments in Relax, to functi
 the importer of exported programs converts.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 from tvm import relax
@@ -43,55 +44,122 @@ class _Examples:
         return self.hints.setdefault(str(dim), _FIRST_HINT + 2 * len(self.hints))
 
 
-def convert_traced(importer: Any, node: Any) -> Any:
+class Importer:
+    """An importer of exported programs that adds to the Relax program of ``outer``, of FX graphs.
+
+    Made at the first call that needs it, and kept: its table takes longer than most calls do.
+    """
+
+    def __init__(self, outer: Any) -> None:
+        self._outer = outer
+
+    @cached_property
+    def inner(self) -> Any:
+        """The importer of exported programs."""
+        from tvm.relax.frontend.torch.exported_program_translator import ExportedProgramImporter
+
+        inner = ExportedProgramImporter()
+        inner.block_builder = self._outer.block_builder
+        return inner
+
+    @cached_property
+    def decompositions(self) -> dict[Any, Any]:
+        """The decompositions of the functions that it lacks."""
+        return decompositions(known_names(self.inner, None))
+
+
+def convert_traced(importer: Any, node: Any, aten: Importer) -> Any:
     """The result of the call ``node`` of an FX graph, by way of ATen.
 
     Raises:
-        OpNotImplemented: PyTorch makes functions of it that no importer converts.
+        OpNotImplemented: PyTorch makes functions of it that no importer converts, or takes
+            something else than tensors.
     """
+    from torch._guards import tracing
+    from torch.func import functionalize
     from torch.fx.experimental.proxy_tensor import make_fx
-    from tvm.relax.frontend.torch.exported_program_translator import ExportedProgramImporter
 
-    made = _Examples()
-    nodes = [each for each in node.all_input_nodes if operands.is_tensor(importer.env[each])]
-    examples = [made.of(importer.env[each]) for each in nodes]
-    inner = ExportedProgramImporter()
-    inner.block_builder = importer.block_builder
-    table = decompositions(known_names(inner, None))
-    mode = "symbolic" if made.hints else "fake"
+    inner, made = aten.inner, _Examples()
+    nodes = list(node.all_input_nodes)
+    arguments = [_tensors(importer.env[each]) for each in nodes]
+    if not all(map(_has_types, arguments)):
+        raise tvm_api.OpNotImplemented(f"Unsupported function types: {_name(importer, node)}")
+    leaves = [tensor for argument in arguments for tensor in argument]
+    examples = [made.of(tensor) for tensor in leaves]
 
     def function(*tensors: Any) -> Any:
-        return _called(importer, node, dict(zip(nodes, tensors, strict=True)))
+        rest = iter(tensors)
+        values = {}
+        for each, argument in zip(nodes, arguments, strict=True):
+            own = tuple(next(rest) for _ in argument)
+            values[each] = own[0] if operands.is_tensor(importer.env[each]) else own
+        return _called(importer, node, values)
 
-    trace = make_fx(
-        function,
-        decomposition_table=table,
-        tracing_mode=mode,
-        _allow_non_fake_inputs=True,
-    )
-    module = trace(*examples)
+    mode = "symbolic" if made.hints else "fake"
+    trace = partial(make_fx, tracing_mode=mode, _allow_non_fake_inputs=True)
+    # Within torch.compile its symbols would be taken, and its guards be asked about them.
+    with tracing(None):
+        module = trace(function, decomposition_table=aten.decompositions)(*examples)
+        if any(map(_writes, module.graph.nodes)):
+            # Behind all else, tensors that are arguments are copied to.
+            module = trace(functionalize(module))(*examples)
     graph = module.graph
     placeholders = [each for each in graph.nodes if each.op == "placeholder"]
-    for placeholder, each in zip(placeholders, nodes, strict=True):
-        inner.env[placeholder] = importer.env[each]
+    inner.env.update(zip(placeholders, leaves, strict=True))
     lacking = {
         each.target.__name__
         for each in graph.nodes
-        if each.op == "call_function" and each.target.__name__ not in inner.convert_map
+        if each.op == "call_function"
+        and each.target.__name__ not in inner.convert_map
+        and not (_writes(each) and each.args[0] in placeholders)
     }
     if lacking:
         names = ", ".join(sorted(lacking))
         raise tvm_api.OpNotImplemented(f"Unsupported function types: {names} ({node.name})")
     for each in graph.nodes:
-        if each.op == "call_function":
+        if _writes(each) and each.args[0] in placeholders:
+            written = inner.env[each] = inner.env[each.args[1]]
+            importer.env.update(
+                (argument, written)
+                for argument in nodes
+                if importer.env[argument] is inner.env[each.args[0]]
+            )
+        elif each.op == "call_function":
             inner.env[each] = inner.convert_map[each.target.__name__](each)
         elif each.op == "get_attr":
             held = getattr(module, each.target)
-            inner.env[each] = inner._convert_torch_tensor_to_relax(held)
+            own = importer.params.get(held)
+            inner.env[each] = inner._convert_torch_tensor_to_relax(held) if own is None else own
     (output,) = next(each for each in graph.nodes if each.op == "output").args
     if isinstance(output, list | tuple):
         return relax.Tuple([inner.env[each] for each in output])
     return inner.env[output]
+
+
+def _writes(node: Any) -> bool:
+    """True if ``node`` of a graph of ATen writes into a tensor."""
+    schema = getattr(node.target, "_schema", None)
+    return schema is not None and schema.is_mutable
+
+
+def _tensors(value: Any) -> list[Any]:
+    """The tensors of ``value``, a tensor or a tuple of them."""
+    if isinstance(value, relax.Tuple | list | tuple):
+        return list(value)
+    return [value]
+
+
+def _has_types(tensors: Sequence[Any]) -> bool:
+    return all(operands.is_tensor(each) and tvm_api.has_shape(each) for each in tensors)
+
+
+def _name(importer: Any, node: Any) -> str:
+    """The function, method or layer that ``node`` calls, and the node."""
+    target = node.target
+    if node.op == "call_module":
+        target = type(importer.named_modules[target])
+    name = target if isinstance(target, str) else target.__name__
+    return f"{name} ({node.name})"
 
 
 def _called(importer: Any, node: Any, tensors: dict[Any, Any]) -> Any:
@@ -110,27 +178,51 @@ def _called(importer: Any, node: Any, tensors: dict[Any, Any]) -> Any:
 def has_tensors_alone(importer: Any, node: Any) -> bool:
     """True if all nodes among the arguments of ``node`` are tensors of known shape, of any size."""
     values = [importer.env[each] for each in node.all_input_nodes]
-    return bool(values) and all(
-        operands.is_tensor(value) and tvm_api.has_shape(value) for value in values
-    )
+    return bool(values) and _has_types(values)
 
 
-Wanted = Callable[[Any, Any], bool]
-"""True if a node is to go by way of ATen; called with the importer and the node."""
+Kept = Callable[[Any, Any], bool]
+"""True if the importer's own entry serves a node; called with the importer and the node."""
+
+
+def never(importer: Any, node: Any) -> bool:
+    """False of every node."""
+    return False
 
 
 @dataclass(frozen=True, slots=True)
 class Tracer:
-    """An entry of the table of ``importer``; ``original`` serves the nodes that are not wanted."""
+    """An entry of the table of ``importer``; ``original`` serves the nodes that are ``kept``.
+
+    All others go by way of ATen. A node that its way does not take goes the other.
+    """
 
     importer: Any
-    wanted: Wanted
+    aten: Importer
+    kept: Kept = never
     original: Any = None
 
     def __call__(self, node: Any) -> Any:
-        """The result of the call ``node``."""
-        if self.original is not None and not (
-            has_tensors_alone(self.importer, node) and self.wanted(self.importer, node)
-        ):
+        """The result of the call ``node``.
+
+        Raises:
+            OpNotImplemented: neither way takes it, and one says so by name.
+            Exception: as the first way does.
+        """
+        importer = self.importer
+        traced = partial(convert_traced, importer, aten=self.aten)
+        if self.original is None:
+            return traced(node)
+        if not has_tensors_alone(importer, node):
             return self.original(node)
-        return convert_traced(self.importer, node)
+        kept = self.kept(importer, node)
+        first, second = (self.original, traced) if kept else (traced, self.original)
+        try:
+            return first(node)
+        except Exception as error:
+            try:
+                return second(node)
+            except tvm_api.OpNotImplemented:
+                raise
+            except Exception:
+                raise error from None

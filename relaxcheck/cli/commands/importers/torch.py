@@ -1,5 +1,6 @@
 """``relaxcheck torch``: its options."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -8,7 +9,7 @@ from relaxcheck.cli.exit_codes import EXIT_CODES
 from relaxcheck.cli.options import MOST_WORKERS, CaseSeconds, ReleasesToRun, ResultFormat
 from relaxcheck.cli.terminal import one_line_errors
 
-EPILOG = f"""Exit code 1: of some row fewer programs pass with the fixes than without.
+EPILOG = f"""Exit code 1: with the fixes some program fails, or fewer of a row pass, than without.
 
 Examples:
 
@@ -17,6 +18,10 @@ Examples:
   relaxcheck torch table cumsum.default BatchNorm1d
 
   relaxcheck torch table --tvm all --docs       # rewrites docs/torch.md
+
+  relaxcheck torch regressions --samples 1
+
+  relaxcheck torch regressions nn.functional.gelu Linear --tvm 0.25
 
 {EXIT_CODES}"""
 
@@ -63,6 +68,51 @@ def table(
             tvm,
             form,
             docs=docs,
+            workers=workers,
+            case_seconds=case_seconds,
+        )
+    raise typer.Exit(code)
+
+
+@app.command("regressions", epilog=EPILOG)
+def regressions(
+    entries: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ENTRY]...",
+            help="Only these entries of OpInfo and ModuleInfo (relaxcheck families lists them).",
+        ),
+    ] = None,
+    samples: Annotated[
+        int, typer.Option(min=1, max=1000, help="Samples of each entry, the simplest first.")
+    ] = 2,
+    tvm: ReleasesToRun = None,
+    form: Annotated[
+        ResultFormat,
+        typer.Option("--format", help="For a person, or all outcomes in JSON."),
+    ] = ResultFormat.TEXT,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write the case of each regression to DIR, for replay."),
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, max=MOST_WORKERS, help="Worker processes.")] = 1,
+    case_seconds: CaseSeconds = 60,
+) -> None:
+    """Name the samples of PyTorch's that pass without the fixes, and fail with them.
+
+    Each sample of each entry of OpInfo and ModuleInfo is imported decomposed, undecomposed, by
+    from_fx and by relax_dynamo, with the fixes off and on. What regresses runs once more, alone.
+    All entries take a quarter of an hour for each release.
+    """
+    with one_line_errors():
+        from relaxcheck.cli.actions.importers import regressions as action
+
+        code = action.regressions(
+            tuple(entries or ()),
+            tvm,
+            form,
+            out,
+            samples=samples,
             workers=workers,
             case_seconds=case_seconds,
         )

@@ -25,7 +25,13 @@ DATA = floats(2, 3, 4, 5)
 INDEX = torch.tensor([-1, 0])
 
 
-def verify(function: Function, *inputs: torch.Tensor, dims: Any = None, again: Any = ()) -> None:
+def verify(
+    function: Function,
+    *inputs: torch.Tensor,
+    dims: Any = None,
+    again: Any = (),
+    tolerance: float = 1e-5,
+) -> None:
     """Compare with PyTorch; ``dims`` are the dimensions of the first input, some symbolic."""
     model = function if isinstance(function, nn.Module) else Model(function)
 
@@ -40,13 +46,13 @@ def verify(function: Function, *inputs: torch.Tensor, dims: Any = None, again: A
     ]
     executable = relax.build(from_fx(graph, types), "llvm")
     for each in (inputs, *again):
-        expected = torch.utils._pytree.tree_leaves(model(*each))
+        expected = torch.utils._pytree.tree_leaves(model(*(tensor.clone() for tensor in each)))
         actual = outputs_of(executable, [tensor.numpy() for tensor in each])
         assert len(actual) == len(expected)
         for result, wanted in zip(actual, expected, strict=True):
             assert result.dtype == wanted.detach().numpy().dtype
             assert result.shape == wanted.shape
-            np.testing.assert_allclose(result, wanted.detach().numpy(), 1e-5, 1e-6)
+            np.testing.assert_allclose(result, wanted.detach().numpy(), tolerance, 1e-6)
 
 
 PROGRAMS: whole.Programs = {
@@ -94,10 +100,72 @@ def test_attributes_and_results(function: Function) -> None:
 
 
 @pytest.mark.parametrize(
-    "layer", [nn.ELU(0.7), nn.AvgPool2d(2, divisor_override=1), nn.Upsample(scale_factor=2)]
+    "layer",
+    [
+        *(nn.ELU(0.7), nn.AvgPool2d(2, divisor_override=1), nn.Upsample(scale_factor=2)),
+        # The importer lacks these.
+        *(nn.LocalResponseNorm(2), nn.Sequential(nn.Tanhshrink(), nn.Softsign(), nn.RMSNorm(5))),
+    ],
 )
 def test_layers(layer: nn.Module) -> None:
     verify(layer, DATA)
+
+
+def test_weights_of_layers_that_are_parameters() -> None:
+    class Pair(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.product = nn.Bilinear(4, 5, 3)
+
+        def forward(self, x: Any, y: Any) -> Any:
+            return self.product(x, y)
+
+    model, inputs = Pair(), [floats(2, 4), floats(2, 5)]
+    types = [(tuple(each.shape), "float32") for each in inputs]
+    module = from_fx(torch.fx.symbolic_trace(model), types, keep_params_as_input=True)
+    module, held = relax.frontend.detach_params(module)
+    weights = [each.numpy() * 2 for each in held["main"]]
+    (result,) = outputs_of(relax.build(module, "llvm"), [*map(np.asarray, inputs), *weights])
+    np.testing.assert_allclose(result, model(*inputs).detach().numpy() * 2, 1e-5, 1e-6)
+
+
+def test_statistics_of_an_evaluated_batch_norm() -> None:
+    layer = nn.BatchNorm2d(3).eval()
+    layer.running_mean += 0.5
+    layer.running_var *= 2
+    verify(nn.Sequential(layer, nn.GELU(approximate="tanh")), DATA)
+
+
+def test_tensors_that_are_written() -> None:
+    verify(lambda x: (x.add_(1) * x, F.relu(x, inplace=True) + x, x), DATA)
+
+
+def test_a_call_that_the_importer_fails_at_goes_by_way_of_aten() -> None:
+    # The product is of float32, the bias of float16.
+    verify(nn.Linear(5, 4).half(), integers(2, 5).half(), tolerance=1e-2)
+
+
+def test_calls_within_torch_compile() -> None:
+    # Index, source and data have sizes of their own, which PyTorch may take for symbols.
+    index = integers(2, 3).abs() % 4
+
+    def function(x: Any) -> Any:
+        return x.scatter_reduce(0, index, x[:2], "sum")
+
+    torch.compiler.reset()
+    data = floats(4, 3)
+    result = torch.compile(function, backend=dynamo.relax_dynamo())(data)
+    np.testing.assert_allclose(result.numpy(), function(data).numpy(), 1e-5, 1e-6)
+
+
+def test_a_call_that_neither_way_takes_is_refused_by_name() -> None:
+    class Values(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return torch.linalg.eigvals(x)
+
+    graph = torch.fx.symbolic_trace(Values())
+    with pytest.raises(Exception, match="linalg_eigvals"):
+        from_fx(graph, [((3, 3), "float32")])
 
 
 def test_small_and_undefined_numbers() -> None:

@@ -111,3 +111,12 @@ def test_a_converter_of_the_users_counts() -> None:
         program, custom_convert_map={"frac.default": convert}, run_ep_decomposition=False
     )
     assert "trunc" not in str(module)
+
+
+def test_a_decomposition_that_is_wrong_is_not_taken() -> None:
+    targets = torch.tensor([[1, 0, -1], [-1, 0, 0]])
+    program = exported(
+        lambda x: torch.nn.functional.multilabel_margin_loss(x, targets), [floats(2, 3)], False
+    )
+    with pytest.raises(Exception, match="multilabel_margin_loss_forward"):
+        from_exported_program(program, run_ep_decomposition=False)
