@@ -17,6 +17,9 @@ from relaxcheck.reports.templating import docstring_text
 _MESSAGE_LENGTH = 3000
 _WORDS = {"opset": "opset {}", "size": "{} among the sizes", "dims": "{} dimensions"}
 
+_WITH = "with "
+"""The beginning of the names of axes that leave optional inputs out."""
+
 C = TypeVar("C", bound=CompiledCase)
 
 
@@ -51,12 +54,20 @@ def behind(blame: Mapping[str, str], known: Collection[str], leave_out: str = ""
     """
     dtypes = [value for value in blame.values() if value in known]
     settings = [
-        _WORDS[name].format(value) if name in _WORDS else f"{name}={value}"
+        _setting(name, value)
         for name, value in blame.items()
         if value not in known and name != leave_out
     ]
     text = f" of {', '.join(dtypes)}" if dtypes else ""
     return text + (f" with {', '.join(settings)}" if settings else "")
+
+
+def _setting(name: str, value: str) -> str:
+    if name in _WORDS:
+        return _WORDS[name].format(value)
+    if name.startswith(_WITH):
+        return f"{'' if value == 'True' else 'no '}{name.removeprefix(_WITH)}"
+    return f"{name}={value}"
 
 
 def with_bindings(run: str, case: CompiledCase) -> str:

@@ -18,6 +18,7 @@ WRONG = Outcome(Verdict.WRONG_VALUE, "compare", None, "")
         ({}, ""),
         ({"dtype": "float16"}, " of float16"),
         ({"opset": "13", "axis": "-1"}, " with opset 13, axis=-1"),
+        ({"with value": "True", "with axes": "False"}, " with value, no axes"),
         ({"size": "0", "dtype": "int8", "dims": "4"}, " of int8 with 0 among the sizes, 4 dim"),
     ],
 )
