@@ -27,7 +27,7 @@ _LOT = 24
 """Examples that Hypothesis draws at a time."""
 
 _FEW = 4
-"""Examples of one fault that Hypothesis draws at a time; few campaigns use more."""
+"""Examples of one fault, or the first ones of a family; few campaigns use more."""
 
 T = TypeVar("T")
 
@@ -164,8 +164,10 @@ def _cells(family: Family) -> list[int]:
 def _steered(family: Family, key: str, ruled_out: RuledOut) -> Iterator[AnyCase]:
     steering = Steering(family.axes)
     heard = len(steering.impossible)
+    # A short campaign needs few of most families.
+    counts: tuple[int, ...] = (1, _FEW, _LOT)
     for seed in _seeds(f"{key}/{family.name}/valid"):
-        for choice in _distinct(_lot(_CHOICES, _LOT, seed)):
+        for choice in _distinct(_lot(_CHOICES, counts, seed)):
             # Hypothesis prefers small integers, and small ones come again in another lot.
             mixed = choice ^ seed
             point = steering.point(mixed)
@@ -173,6 +175,7 @@ def _steered(family: Family, key: str, ruled_out: RuledOut) -> Iterator[AnyCase]
                 ruled_out(family.name, *pair)
             heard = len(steering.impossible)
             yield family.build(point, mixed % 2**32)
+        counts = (_LOT,)
 
 
 def _distinct(values: Iterable[int]) -> Iterator[int]:
@@ -185,7 +188,7 @@ def _distinct(values: Iterable[int]) -> Iterator[int]:
 
 def _uniform(family: Family, key: str) -> Iterator[AnyCase]:
     for seed in _seeds(f"{key}/{family.name}/valid"):
-        yield from _lot(cases(family), _LOT, seed)
+        yield from _lot(cases(family), (1, _LOT), seed)
 
 
 def invalid_calls(family: Family, key: str) -> Iterator[AnyCase]:
@@ -204,14 +207,19 @@ def invalid_calls(family: Family, key: str) -> Iterator[AnyCase]:
 
 def _examples(strategy: st.SearchStrategy[AnyCase], seeds: Iterator[int]) -> Iterator[AnyCase]:
     for seed in seeds:
-        yield from _lot(strategy, _FEW, seed)
+        yield from _lot(strategy, (1, _FEW), seed)
 
 
-def _lot(strategy: st.SearchStrategy[T], count: int, seed: int) -> Iterator[T]:
-    """As ``draw``, the first alone: a short campaign needs no second one of most families."""
-    alone = draw(strategy, 1, seed)
-    yield from alone
-    yield from draw(strategy, count, seed)[len(alone) :]
+def _lot(strategy: st.SearchStrategy[T], counts: Sequence[int], seed: int) -> Iterator[T]:
+    """As ``draw`` of the last of ``counts``, which rise; the others are tried first.
+
+    More examples begin with the same ones: those not needed are not drawn.
+    """
+    drawn = 0
+    for count in counts:
+        examples = draw(strategy, count, seed)
+        yield from examples[drawn:]
+        drawn = len(examples)
 
 
 def _seeds(name: str) -> Iterator[int]:

@@ -97,7 +97,7 @@ class Watch:
             self.launches.update(launches(module))
         if str(info.name) == "LegalizeOps" and not self.left:
             self.left = unlowered(module)
-            self.unknown = unknown_shape(module)
+            self.unknown = unknown_shape(module) if self.left else ""
             self.lowered = module if self.keeps else None
         self.progress(self.running[-1] if self.running else "codegen")
 

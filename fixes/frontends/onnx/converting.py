@@ -135,12 +135,17 @@ def rebindings(functions: Mapping[str, Convert]) -> Callable[[], tuple[Rebinding
 
         before = onnx_frontend._get_convert_map
 
+        @functools.cache
+        def entries() -> dict[str, Any]:
+            # The importer asks several times a model, and each fix around this one asks again.
+            table: dict[str, Any] = before()
+            for operator, function in functions.items():
+                table[operator] = Converter(operator, function, table.get(operator))
+            return table
+
         @functools.wraps(before)
         def convert_map() -> dict[str, Any]:
-            entries: dict[str, Any] = before()
-            for operator, function in functions.items():
-                entries[operator] = Converter(operator, function, entries.get(operator))
-            return entries
+            return dict(entries())
 
         return (Rebinding(before, convert_map),)
 

@@ -20,6 +20,7 @@ from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.core.sampling import draw
 from relaxcheck.generators.families import families
 from relaxcheck.generators.torch.families import families as torch_families
+from relaxcheck.harness.campaign import drawing
 from relaxcheck.harness.campaign.drawing import WHOLE, Shard, order_of, stream, turns_of
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 
@@ -50,6 +51,13 @@ def test_the_seed_decides_the_cases(uniform: bool) -> None:
     first = _cases(uniform=uniform)[:150]
     assert _fresh(150, 1, uniform=uniform) == first
     assert _fresh(150, 2, uniform=uniform) != first
+
+
+@pytest.mark.parametrize("seed", [1, 2**63 + 7])
+def test_a_few_choices_are_the_first_of_many(seed: int) -> None:
+    lot = draw(drawing._CHOICES, drawing._LOT, seed)
+    assert list(drawing._lot(drawing._CHOICES, (1, drawing._FEW, drawing._LOT), seed)) == lot
+    assert len(lot) == drawing._LOT
 
 
 def test_the_cases_of_a_family_do_not_depend_on_the_others() -> None:
