@@ -29,8 +29,22 @@ class Again(enum.StrEnum):
     """It failed, and is right now."""
     PASSES = "PASSES"
     """It is right, and no failure is recorded."""
+    BUILT = "BUILT"
+    """Its code is generated and checked; it does not run here, where a failure may be recorded."""
     UNDECIDED = "UNDECIDED"
     """It is neither right nor wrong, as recorded or without a record."""
+
+
+_OF_RUNS = frozenset(
+    {
+        Verdict.WRONG_SHAPE,
+        Verdict.WRONG_DTYPE,
+        Verdict.WRONG_VALUE,
+        Verdict.ACCEPTS_INVALID,
+        Verdict.PROCESS_DEATH,
+    }
+)
+"""Failures that may need a run: code that is only built does not show that they are gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +130,11 @@ def replayed(pool: Pool, items: Sequence[Item], expectations: Expectations) -> I
 def again(item: Item, outcome: Outcome) -> Again:
     """``outcome`` of ``item``, compared with its record."""
     recorded = item.recorded
+    fails = recorded is not None and recorded.is_failure
+    if outcome.verdict is Verdict.BUILT and (recorded in _OF_RUNS or not fails):
+        return Again.BUILT
     if outcome.verdict.is_right:
-        return Again.FIXED if recorded is not None and recorded.is_failure else Again.PASSES
+        return Again.FIXED if fails else Again.PASSES
     if recorded is None or item.same(outcome):
         if not outcome.verdict.is_failure:
             return Again.UNDECIDED

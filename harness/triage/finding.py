@@ -30,6 +30,7 @@ from relaxcheck.harness.triage.fingerprint import (
     fingerprint,
     looks_alike,
     names_cause,
+    other_target,
     reduced_signature,
     same_signature,
     signature_of,
@@ -90,8 +91,8 @@ class Finding(msgspec.Struct, frozen=True):
     def signature(self) -> Signature:
         """The signature of its failures."""
         look = of(self.case).appearance(self.outcome)
-        fixes = self.case.fixes
-        return Signature(self.verdict, self.stage, self.operator, self.message, fixes, look)
+        fixes, target = self.case.fixes, other_target(self.case)
+        return Signature(self.verdict, self.stage, self.operator, self.message, fixes, look, target)
 
     @property
     def cause(self) -> dict[str, str]:

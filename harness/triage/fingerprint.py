@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from relaxcheck.generators.core.axes import PIPELINE
-from relaxcheck.generators.core.case import AnyCase, Valid
+from relaxcheck.generators.core.case import AnyCase, Valid, target_of
+from relaxcheck.generators.targets import LLVM
 from relaxcheck.harness.kinds import of
 from relaxcheck.harness.kinds import operators as operators_of
 from relaxcheck.harness.outcomes.appearance import of_lowering
@@ -21,7 +22,7 @@ from relaxcheck.harness.outcomes.errors import (
 )
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 
-FINGERPRINT_FORMAT = 8
+FINGERPRINT_FORMAT = 9
 """Changes when a failure may get another fingerprint; journals of another are not resumed."""
 
 _SALT = 5
@@ -61,7 +62,8 @@ class Signature:
     """Inputs of the fingerprint that a single outcome gives.
 
     A failure with the fixes on (``fixes``) has another cause than one without: the fixes did not
-    cure it. ``appearance`` (``Kind.appearance``) is no part of the fingerprint.
+    cure it. ``appearance`` (``Kind.appearance``) is no part of the fingerprint. ``target``, of a case
+    for another one than LLVM's, is one where the message does not name the cause.
     """
 
     verdict: Verdict
@@ -70,6 +72,12 @@ class Signature:
     message: str
     fixes: bool
     appearance: str = ""
+    target: str = ""
+
+
+def other_target(case: AnyCase) -> str:
+    """The target of ``case``; "" for LLVM's."""
+    return "" if target_of(case) == LLVM else target_of(case)
 
 
 def operators(case: AnyCase) -> str:
@@ -91,7 +99,8 @@ def signature_of(case: AnyCase, outcome: Outcome) -> Signature:
         message = _of_death(outcome.ending.signal, message)
     operator = outcome.operator or operators(case)
     look = of(case).appearance(outcome)
-    return Signature(outcome.verdict, outcome.stage, operator, message, case.fixes, look)
+    target = other_target(case)
+    return Signature(outcome.verdict, outcome.stage, operator, message, case.fixes, look, target)
 
 
 def reduced_signature(case: AnyCase, outcome: Outcome) -> Signature:
@@ -127,9 +136,12 @@ def same_signature(case: AnyCase, outcome: Outcome, signature: Signature) -> boo
 
 
 def _but_operators(signature: Signature, other: Signature) -> bool:
-    """True if the two differ in nothing but operators and appearance."""
-    operator, appearance = signature.operator, signature.appearance
-    return replace(other, operator=operator, appearance=appearance) == signature
+    """True if the two differ in nothing but operators, appearance and target.
+
+    A failure for one target that is there for LLVM's as well is the same.
+    """
+    operator, appearance, target = signature.operator, signature.appearance, signature.target
+    return replace(other, operator=operator, appearance=appearance, target=target) == signature
 
 
 def operators_within(signature: Signature, other: Signature) -> bool:
@@ -229,6 +241,7 @@ def fingerprint(signature: Signature, blame: dict[str, str]) -> str:
         parts = [INVALID] * invalid
         parts += map(str, (signature.verdict, signature.stage, signature.operator))
         parts += [str(signature.fixes), signature.message]
+        parts += [signature.target] if signature.target and not names_cause(signature) else []
     whole = "\0".join((str(_SALT), *parts, *axes))
     return hashlib.sha256(whole.encode()).hexdigest()[:12]
 

@@ -46,6 +46,7 @@ _STYLES = {
     Again.CHANGED: "bold red",
     Again.FIXED: "bold green",
     Again.PASSES: "green",
+    Again.BUILT: "cyan",
     Again.UNDECIDED: "yellow",
 }
 _FAILING = (Again.STILL_FAILS, Again.FAILS, Again.CHANGED)

@@ -2,6 +2,8 @@
 
 import pytest
 
+from relaxcheck.generators.core.case import with_target
+from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.harness.compiling.legalization_log import reason
 from relaxcheck.harness.outcomes.errors import normalise
 from relaxcheck.harness.outcomes.outcome import Ending, Outcome, Verdict
@@ -24,6 +26,22 @@ def test_a_wrong_value_has_no_message_to_tell_it_apart() -> None:
         case, Outcome(Verdict.WRONG_VALUE, "compare", None, "output y: 1 of 9 outside")
     )
     assert first == other
+
+
+def test_a_target_tells_apart_what_no_message_explains() -> None:
+    program = Program((Input("x", (4,), "float32"),), (Node("y", "exp", ("x",)),), ("y",))
+    case = Case("exp", program)
+    wrong = Outcome(Verdict.WRONG_VALUE, "compare", None, "output y: 3 of 4 outside")
+    raised = Outcome(Verdict.OPAQUE_CRASH, "FuseOps", None, "InternalError: no such thing at all")
+
+    def of_target(target: str, outcome: Outcome) -> str:
+        return fingerprint(signature_of(with_target(case, target), outcome), {"rank": "1"})
+
+    names = ("llvm", "c", "opencl")
+    assert len({of_target(name, wrong) for name in names}) == 3
+    assert len({of_target(name, raised) for name in names}) == 1
+    # So that a reduction may drop the target.
+    assert same_signature(case, wrong, signature_of(with_target(case, "c"), wrong))
 
 
 def test_the_reason_that_tvm_logs_is_the_cause_of_a_silent_bail() -> None:
