@@ -62,8 +62,8 @@ class Signature:
     """Inputs of the fingerprint that a single outcome gives.
 
     A failure with the fixes on (``fixes``) has another cause than one without: the fixes did not
-    cure it. ``appearance`` (``Kind.appearance``) is no part of the fingerprint. ``target``, of a case
-    for another one than LLVM's, is one where the message does not name the cause.
+    cure it. ``appearance`` (``Kind.appearance``) is no part of the fingerprint. ``target``,
+    where it is not LLVM's, is a part where the message does not name the cause.
     """
 
     verdict: Verdict
