@@ -43,8 +43,8 @@ def classified(case: OnnxCase, stage: str, message: str) -> tuple[Verdict, str |
         return _of_invalid(case.expect, stage, message)
     if operator is not None:
         return Verdict.UNSUPPORTED, operator
-    if names_none(case, message):
-        return Verdict.UNSUPPORTED, _only(case)
+    if _refuses(message):
+        return Verdict.UNSUPPORTED, _mentioned(case, message) or _only(case)
     return Verdict.OPAQUE_CRASH, _only(case)
 
 
@@ -52,7 +52,17 @@ def names_none(case: OnnxCase, message: str) -> bool:
     """True if ``message`` says of a valid model what is not supported, but of no operator."""
     if isinstance(case.expect, Invalid) or _named(case, message) is not None:
         return False
+    return _refuses(message) and _mentioned(case, message) is None
+
+
+def _refuses(message: str) -> bool:
     return says_unsupported(message) and not _PYTHONS_OWN.search(message)
+
+
+def _mentioned(case: OnnxCase, message: str) -> str | None:
+    """The first operator of the model that ``message`` names."""
+    operators = (node.operator for node in nodes_of(case.model))
+    return next((each for each in operators if names_operator(message, each)), None)
 
 
 def _of_invalid(expect: Invalid, stage: str, message: str) -> tuple[Verdict, str | None]:

@@ -72,6 +72,11 @@ REFUSALS = (
 _OF_OPERANDS = ("unsupported operand type", "between instances of", "for the input types")
 """Words of Python and of NumPy about operands that their own operations do not take."""
 
+_ONLY = re.compile(
+    r"\bnot (?:currently|yet) supported\b|\bonly\b[^.\n]*\bsupported\b", re.IGNORECASE
+)
+"""Sentences about what alone is supported, such as "Only constant axes currently supported"."""
+
 UNNAMED = "unnamed"
 """The key, in an outcome's details, of a refusal that names no operator of the program."""
 
@@ -156,7 +161,9 @@ def says_unsupported(message: str) -> bool:
 
     Errors of Python's and NumPy's own about operands do not count: nobody refuses anything there.
     """
-    return _has(message, REFUSALS) and not _has(message, spelled(_OF_OPERANDS))
+    text = without_module(message)
+    says = _ONLY.search(text) is not None or _has(text, REFUSALS)
+    return says and not _has(text, spelled(_OF_OPERANDS))
 
 
 def without_addresses(message: str) -> str:

@@ -9,7 +9,13 @@ import onnx
 
 from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.onnx.suite.tests import SuiteTest, Value, nodes
-from relaxcheck.harness.outcomes.errors import disowns, headline, names, says_unsupported
+from relaxcheck.harness.outcomes.errors import (
+    disowns,
+    headline,
+    names,
+    names_operator,
+    says_unsupported,
+)
 from relaxcheck.harness.outcomes.outcome import Verdict
 
 _BFLOAT16 = 2.0**-6
@@ -66,8 +72,9 @@ def refused(test: SuiteTest, stage: str, message: str) -> Result:
         if disowns(message, node.op_type) or names(message, node.op_type, _terms(node)):
             return failed(test, Verdict.UNSUPPORTED, stage, headline(message))
     if says_unsupported(message):
+        named = any(names_operator(message, node.op_type) for node in nodes(test.model.graph))
         refusal = failed(test, Verdict.UNSUPPORTED, stage, headline(message))
-        return msgspec.structs.replace(refusal, unnamed=True)
+        return msgspec.structs.replace(refusal, unnamed=not named)
     return failed(test, Verdict.OPAQUE_CRASH, stage, headline(message))
 
 
