@@ -4,8 +4,9 @@ FuseOps may lose the result shape of a fused function if that is an expression o
 FuseTIR may fail on the functions of FuseOps. Neither can handle the condition in a dimension of
 ``strided_slice``, whose bound may count from the end. FuseOps may fuse calls on both sides of a
 match_cast, although the cast depends on the one and the other on the cast. It may move a read of a
-value behind the call that overwrites the value, and FuseTIR fails on some calls that overwrite. The
-module is as correct without fusion: if one group is at fault, nothing is fused.
+value behind the call that overwrites the value, and FuseTIR fails on some calls that overwrite, and
+on groups of nothing but tuples and their elements. The module is as correct without fusion: if one
+group is at fault, nothing is fused.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,6 +41,8 @@ _FAULTS = (
     "Cannot find the FInfer",
     # Symbolic dimensions of a function that overwrites have names of their own.
     "Inconsistent buffers",
+    # A group without a call, of tuples and their elements.
+    'func_info_.global_name != "fused"',
 )
 """Errors of FuseOps and FuseTIR on valid modules."""
 
@@ -202,6 +205,23 @@ def fuses_overwriting() -> bool:
     )
 
 
+def fuses_tuples() -> bool:
+    """True if an element is taken of a tuple within a tuple, where nothing is computed."""
+
+    def element(builder: Any, x: Any) -> Any:
+        pair = builder.emit(relax.Tuple([x, x]))
+        nested = builder.emit(relax.Tuple([pair, x]))
+        inner = builder.emit(relax.TupleGetItem(nested, 0))
+        return relax.TupleGetItem(inner, 1)
+
+    array = np.array([1, 3, 5], "float32")
+    try:
+        result = probes.run_fused(_computed((3,), element), array)
+    except Exception:
+        return False
+    return bool((result == 2 * array).all())
+
+
 def _gives(module: Any, array: Any) -> bool:
     """True if ``module`` is compiled, and its result is twice ``array``, negated."""
     try:
@@ -310,7 +330,8 @@ FIX = Fix(
     operators=(),
     fault=(
         "FuseOps loses shapes over symbols, fuses calls on both sides of a match_cast, or moves"
-        " reads behind a call that overwrites, and FuseTIR fails on some fused functions"
+        " reads behind a call that overwrites, and FuseTIR fails on some fused functions, and on"
+        " groups of tuples alone"
     ),
     issue=None,
     parts=(
@@ -320,6 +341,7 @@ FIX = Fix(
         FaultPart("casts between", lambda: not fuses_around_casts()),
         FaultPart("reads before overwriting", lambda: not keeps_reads_in_place()),
         FaultPart("overwriting", lambda: not fuses_overwriting()),
+        FaultPart("tuples", lambda: not fuses_tuples()),
     ),
     rebindings=lambda: (Rebinding(_ORIGINAL, FuseOps),),
     after="folding",

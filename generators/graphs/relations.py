@@ -3,7 +3,7 @@
 A relation maps a program and its bindings to an equivalent program with the same input and output
 names, so that every oracle gives both the same answer. A failure that appears only under a relation
 depends on how the program is written: the order of its parameters, the name of a symbol, the form
-of a dimension expression, or symbolic dimensions as such.
+of a dimension expression, symbolic dimensions as such, or the nodes that compute its results.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,9 +14,11 @@ import msgspec
 from relaxcheck.generators.core import dims
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.fills.kinds import LongestSegment
+from relaxcheck.generators.core.gradients import gradients
 from relaxcheck.generators.core.program import Input, Node, Program
 from relaxcheck.generators.core.rewrites.sizes import with_dims
 from relaxcheck.generators.core.rewrites.static import static
+from relaxcheck.generators.graphs import rewritings
 from relaxcheck.generators.graphs.choices import Choices
 
 Bindings = tuple[dict[str, int], ...]
@@ -124,6 +126,15 @@ def _sizes_from_caller(form: Literal["shape", "scalars"]) -> Relation:
     return related
 
 
+def _with_nodes(rewrite: Callable[[Program, Choices], Program]) -> Relation:
+    """Rewrite the program alone: neither its symbols nor its gradients, which are of its nodes."""
+
+    def related(program: Program, bindings: Bindings, choices: Choices) -> tuple[Program, Bindings]:
+        return (program if gradients(program) else rewrite(program, choices)), bindings
+
+    return related
+
+
 RELATIONS: dict[str, Relation] = {
     NONE: _as_it_is,
     "static": _at_one_binding,
@@ -133,6 +144,12 @@ RELATIONS: dict[str, Relation] = {
     "times one": _rewritten("1*({})"),
     "told a shape": _sizes_from_caller("shape"),
     "told scalars": _sizes_from_caller("scalars"),
+    "computed again": _with_nodes(rewritings.computed_again),
+    "inlined": _with_nodes(rewritings.without_calls),
+    "constants": _with_nodes(rewritings.with_other_constants),
+    "tuple": _with_nodes(rewritings.through_a_tuple),
+    "dead code": _with_nodes(rewritings.with_dead_code),
+    "split": _with_nodes(rewritings.split_and_joined),
 }
 """Relations by name. A relation that has nothing to rewrite returns the program unchanged."""
 

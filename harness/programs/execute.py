@@ -46,6 +46,9 @@ from relaxcheck.harness.programs.judge import Question, all_expected
 from relaxcheck.harness.workers.switching import switch_fixes
 from relaxcheck.oracles.answer import Unsupported
 
+_LONG = 10.0
+"""CPU seconds of a case after which it is not run a second time, without its passes."""
+
 _WRONG = (Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE)
 
 
@@ -76,9 +79,14 @@ def execute(
 
 
 def _beside(case: Case, outcome: Outcome, progress: Progress) -> Outcome:
-    """``outcome`` of a drawn case with passes, and whether the program fails so without them."""
+    """``outcome`` of a drawn case with passes, and whether the program fails so without them.
+
+    Both runs share a deadline: a case that took long keeps its failure.
+    """
     fails = outcome.verdict.is_failure and outcome.verdict is not Verdict.BROKEN_MODULE
     if not (fails and passes_of(case) and case.at is not msgspec.UNSET):
+        return outcome
+    if sum(outcome.seconds.values()) > _LONG:
         return outcome
     without = execute(msgspec.structs.replace(case, passes=msgspec.UNSET), progress)
     if (without.verdict, without.operator) != (outcome.verdict, outcome.operator):

@@ -17,6 +17,8 @@ from relaxcheck.generators.core.program import (
     WHOLE_RANGE,
     Case,
 )
+from relaxcheck.generators.core.rewrites.inlining import functions_of
+from relaxcheck.generators.core.structure import tuple_values
 from relaxcheck.generators.graphs import family as dynamic
 from relaxcheck.generators.graphs.mismatch import corrected
 from relaxcheck.generators.graphs.whole import family as whole
@@ -185,9 +187,14 @@ class Programs(CompiledKind[Case]):
         return attribute(case, outcome, family, defaults())
 
     def endings(self, case: Case) -> Sequence[tuple[str, str, Case]]:
-        """``case`` with each node in turn as its output."""
+        """``case`` with each node in turn as its output, but for tuples."""
         nodes = case.program.nodes
-        return [(node.name, node.operator, _ending_with(case, node.name)) for node in nodes]
+        tuples = tuple_values(nodes)
+        return [
+            (node.name, node.operator, _ending_with(case, node.name))
+            for node in nodes
+            if node.name not in tuples
+        ]
 
 
 def _candidates(
@@ -220,7 +227,13 @@ def _ending_with(case: Case, name: str) -> Case:
         if node.name in wanted:
             wanted.update(node.arguments)
     nodes = tuple(node for node in program.nodes if node.name in wanted)
-    ending = replace(program, nodes=nodes, outputs=(name,))
+    ending = replace(
+        program,
+        nodes=nodes,
+        outputs=(name,),
+        functions=functions_of(nodes, program.functions),
+        apart=tuple(each for each in program.apart if each in wanted),
+    )
     bindings = [{symbol: binding[symbol] for symbol in ending.symbols} for binding in case.bindings]
     return replace(case, program=ending, bindings=tuple(bindings), at=UNSET)
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+from relaxcheck.generators.passes import known
 from relaxcheck.generators.passes.calls import passes_of
-from relaxcheck.generators.passes.text import BEFORE, CHECKS, pass_text
+from relaxcheck.generators.passes.text import BEFORE, CHECKS, START, pass_text
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.reproduction import Reproduction
 
@@ -11,18 +12,26 @@ _INDENT = "    "
 
 
 def pass_lines(repro: Reproduction, names: Mapping[str, str]) -> list[str]:
-    """The passes of the case, each a line within ``with target:``; then the check that fails.
+    """The passes of the case, each a line within ``with target:``, and the check that fails.
 
-    ``names`` are the script's names of inputs. Nothing runs after a pass that breaks the module.
+    ``names`` are the script's names of inputs. A pass that is applied more than once is checked
+    each time. Nothing runs after the last time.
     """
     case, check = repro.case, check_of(repro.outcome)
-    lines = [BEFORE[check]] if check in BEFORE else []
-    for call in passes_of(case):
+    lines = [START[check]] if check in START else []
+    calls = passes_of(case)
+    blamed = [
+        at
+        for at, call in enumerate(calls)
+        if check and call.name == repro.outcome.stage and not call.prepares
+    ]
+    for at, call in enumerate(calls[: blamed[-1] + 1] if blamed else calls):
         made = pass_text(call, case, names)
+        if at in blamed:
+            lines += BEFORE.get(check, ())
         lines.append(f"mod = {made}(mod)")
-        if check and call.name == repro.outcome.stage and not call.prepares:
-            lines += _check_lines(check, made, repro.outcome)
-            break
+        if at in blamed:
+            lines += _check_lines(check, made, known(call.name).owns)
     return [_INDENT + line for line in lines]
 
 
@@ -34,6 +43,7 @@ def check_of(outcome: Outcome) -> str:
     return next((name for name in CHECKS if words.startswith(name)), "")
 
 
-def _check_lines(check: str, made: str, outcome: Outcome) -> Sequence[str]:
-    meta = "metadata[" in outcome.message
-    return [line.replace("{again}", made).replace("{meta}", str(meta)) for line in CHECKS[check]]
+def _check_lines(check: str, made: str, owned: Sequence[str]) -> Sequence[str]:
+    return [
+        line.replace("{again}", made).replace("{owned}", str(list(owned))) for line in CHECKS[check]
+    ]

@@ -19,7 +19,7 @@ from relaxcheck.harness.outcomes.errors import error_text, headline
 
 Module = Any
 
-KEPT = "relaxcheck_kept"
+KEPT = "kept"
 """An attribute that every function of a program has before its passes, and keeps."""
 
 MAIN = "main"
@@ -121,8 +121,15 @@ def wider(before: Any, after: Any) -> str:
             return "has lost its type"
         if before.ndim >= 0 > after.ndim:
             return "has lost its rank"
-        if _dims(before) is not None and _dims(after) is None:
+        if 0 <= before.ndim != after.ndim:
+            return f"has {after.ndim} axes for {before.ndim}"
+        had, has = _dims(before), _dims(after)
+        if had is not None and has is None:
             return "has lost its shape"
+        for axis, dims in enumerate(zip(had or (), has or (), strict=False)):
+            size, other = map(tvm_api.as_int, dims)
+            if size is not None and other != size:
+                return f"has lost the size {size} of axis {axis}"
         if _dtype(before) and not _dtype(after):
             return "has lost its dtype"
     return ""

@@ -60,6 +60,7 @@ def test_the_level_is_handed_on() -> None:
         ("(depgroup != cur_group) is false: A cyclic dependency detected between", False),
         ("Cannot find the FInferType attribute registered to op: prim.if_then_else", False),
         ("Inconsistent buffers y and x mapped to the same relax var: lv", False),
+        ('(func_info_.global_name != "fused") is false: ', False),
         ("(another) is false: ", True),
     ],
 )
@@ -153,12 +154,14 @@ PROGRAMS: whole.Programs = {
             whole.upstream("fusion", "a_value_is_read_before_it_is_overwritten"),
         ),
         "overwriting": (whole.upstream("fusion", "an_overwritten_tensor_of_equal_sizes"),),
+        "tuples": (whole.upstream("fusion", "an_element_of_a_tuple_in_a_tuple"),),
     },
 }
 
 CURES: whole.Cures = {
     "read-fused-behind": (("fusion", "reads before overwriting"),),
     "two-results-fused": (("fusion", "overwriting"),),
+    "nested-tuple-fused": (("fusion", "tuples"),),
     "slice-below-zero-fused": (("fusion", "conditional dimensions"),),
     "slice-to-multiple-fused": (("fusion", "conditional dimensions"),),
     "decoder-fused": (("fusion", "fused repeats"),),

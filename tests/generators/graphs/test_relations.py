@@ -16,11 +16,16 @@ from relaxcheck.generators.graphs import family as dynamic
 from relaxcheck.generators.graphs.choices import Choices
 from relaxcheck.generators.graphs.mismatch import mismatched, stated, wrong
 from relaxcheck.generators.graphs.relations import NAMES, NONE, RELATIONS, Bindings, related
+from relaxcheck.generators.graphs.whole import family as whole
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.execute import execute
 from relaxcheck.oracles.reference.evaluate import evaluate
+from tests.generators.drawn import at_random
 
 FAMILY = dynamic.family(("build",))
+
+BY_NODES = ("computed again", "inlined", "constants", "tuple", "dead code", "split")
+"""The relations that change the nodes of a program, or which of its inputs are constants."""
 
 
 @st.composite
@@ -30,7 +35,7 @@ def _written(
     return related(name, program, bindings, Choices(draw))
 
 
-def _related(
+def related_at(
     name: str, program: Program, bindings: Bindings, seed: int
 ) -> tuple[Program, Bindings]:
     return example(_written(name, program, bindings), seed)
@@ -54,7 +59,7 @@ BINDINGS = ({"m": 2, "n": 3}, {"m": 0, "n": 1})
 
 
 def _shapes(name: str) -> list[tuple[object, ...]]:
-    program, rows = _related(name, PROGRAM, BINDINGS, 0)
+    program, rows = related_at(name, PROGRAM, BINDINGS, 0)
     assert rows == BINDINGS
     attribute = program.nodes[1].attributes["shape"]
     assert isinstance(attribute, ShapeValue)
@@ -68,7 +73,7 @@ def test_symbols_are_left_where_they_are_set() -> None:
 
 
 def test_a_symbol_has_another_name_everywhere() -> None:
-    program, rows = _related("renamed", PROGRAM, BINDINGS, 0)
+    program, rows = related_at("renamed", PROGRAM, BINDINGS, 0)
     m, n = program.inputs[1].shape[0], program.inputs[0].shape[1]
     assert {m, n} <= set(NAMES)
     assert m != n
@@ -81,7 +86,7 @@ def test_a_symbol_has_another_name_everywhere() -> None:
 @pytest.mark.parametrize("fill", [Offsets("m"), Misfit(("m", 1))])
 def test_it_has_it_in_what_values_depend_on(fill: Fill) -> None:
     tensor = Input("x", ("m",), "int32", fill=fill)
-    program, _ = _related("renamed", Program((tensor,), (), ("x",)), ({"m": 1},), 0)
+    program, _ = related_at("renamed", Program((tensor,), (), ("x",)), ({"m": 1},), 0)
     (name,) = program.symbols
     assert name in NAMES
 
@@ -89,7 +94,7 @@ def test_it_has_it_in_what_values_depend_on(fill: Fill) -> None:
 def test_a_static_program_is_one_of_the_bindings() -> None:
     shapes = set()
     for seed in range(8):
-        program, rows = _related("static", PROGRAM, BINDINGS, seed)
+        program, rows = related_at("static", PROGRAM, BINDINGS, seed)
         assert rows == ({},)
         assert not program.symbols
         shapes.add(program.inputs[0].shape)
@@ -100,14 +105,14 @@ def test_no_reshape_of_a_static_program_is_to_0() -> None:
     nodes = (PROGRAM.nodes[0], replace(PROGRAM.nodes[1], operator="reshape"), PROGRAM.nodes[2])
     program = replace(PROGRAM, nodes=nodes)
     for seed in range(8):
-        assert _related("static", program, BINDINGS, seed)[0].inputs[0].shape == (4, 3)
-    assert _related("static", program, BINDINGS[1:], 0) == (program, BINDINGS[1:])
+        assert related_at("static", program, BINDINGS, seed)[0].inputs[0].shape == (4, 3)
+    assert related_at("static", program, BINDINGS[1:], 0) == (program, BINDINGS[1:])
 
 
 def test_the_parameters_are_in_another_order() -> None:
     orders = set()
     for seed in range(20):
-        program, _ = _related("permuted", PROGRAM, BINDINGS, seed)
+        program, _ = related_at("permuted", PROGRAM, BINDINGS, seed)
         assert sorted(tensor.name for tensor in program.inputs) == ["at", "c", "x", "y"]
         orders.add(tuple(tensor.name for tensor in program.inputs))
     assert ("x", "y", "at", "c") not in orders
@@ -123,7 +128,26 @@ def test_a_longest_segment_stays_behind_its_offsets() -> None:
     assert len(orders) > 8
 
 
-@pytest.mark.parametrize("relation", [name for name in RELATIONS if name != NONE])
+@pytest.mark.parametrize("relation", BY_NODES)
+def test_other_nodes_compute_the_same(relation: str) -> None:
+    family, changed = whole.family(("build",)), 0
+    for seed, point in enumerate(at_random(family.axes, 12)):
+        case = family.build({**point, "relation": NONE}, seed)
+        other = family.build({**point, "relation": relation}, seed)
+        changed += other.program != case.program
+        for at in range(len(case.bindings)):
+            ours, theirs = _results(case, at), _results(other, at)
+            if relation == "constants":
+                # Constants have other values than inputs of their names.
+                assert [each.dtype for each in ours] == [each.dtype for each in theirs]
+                continue
+            assert all(
+                np.array_equal(a, b, equal_nan=True) for a, b in zip(ours, theirs, strict=True)
+            )
+    assert changed >= (1 if relation in ("inlined", "split") else 6)
+
+
+@pytest.mark.parametrize("relation", [name for name in RELATIONS if name not in (NONE, *BY_NODES)])
 def test_the_reference_says_the_same(relation: str) -> None:
     """Of input values and results: at each binding as before, or at one of them where static."""
     changed = 0

@@ -8,6 +8,7 @@ from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.passes import PASSES
 from relaxcheck.generators.passes.calls import prepared
 from relaxcheck.generators.passes.text import CHECKS
+from relaxcheck.harness.compiling.passes.checks import serializes
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.reproduction import reproduction
 from relaxcheck.reports.programs.repro import repro_text
@@ -16,8 +17,8 @@ PROGRAM = Program((Input("x", (2,), "float32"),), (Node("y", "nn.relu", ("x",)),
 CASE = Case("pass-FuseTIR", PROGRAM, passes=prepared([(PASSES["FuseTIR"], {})]))
 
 
-def script(outcome: Outcome) -> str:
-    return repro_text(reproduction(CASE, outcome), "A title", {"apache-tvm": "0.27.0"})
+def script(outcome: Outcome, case: Case = CASE) -> str:
+    return repro_text(reproduction(case, outcome), "A title", {"apache-tvm": "0.27.0"})
 
 
 @pytest.mark.parametrize("check", CHECKS)
@@ -30,6 +31,38 @@ def test_a_broken_module_is_checked_after_the_pass_and_not_run(check: str) -> No
     assert behind.strip()
     assert "relax.build" not in text
     assert "VirtualMachine" not in text
+
+
+def test_a_pass_that_is_applied_twice_is_checked_each_time() -> None:
+    passes = [(PASSES[name], {}) for name in ("Normalize", "FuseTIR", "Normalize", "LegalizeOps")]
+    case = Case("passes", PROGRAM, passes=prepared(passes))
+    message = f"Normalize: {next(iter(CHECKS))}: for a reason"
+    text = script(Outcome(Verdict.BROKEN_MODULE, "Normalize", None, message), case)
+    checked = text.split("relax.transform.Normalize()(mod)\n")[1:]
+    assert len(checked) == 2
+    assert all(each.lstrip().startswith("relax.analysis.well_formed(mod)") for each in checked)
+    assert "LegalizeOps" not in checked[-1]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_the_script_of_a_module_that_is_not_broken_ends_well(check: str) -> None:
+    """On the running TVM no pass of the case breaks it, and the lines of each check run."""
+    message = f"FuseTIR: {check}: for a reason"
+    text = script(Outcome(Verdict.BROKEN_MODULE, "FuseTIR", None, message))
+    if "save_json" in text and not serializes():
+        pytest.skip("this TVM saves no tensor type")
+    try:
+        exec(compile(text, "repro.py", "exec"), {"__name__": "__main__"})
+    except SystemExit as ended:
+        assert not ended.code  # noqa: PT017
+
+
+def test_an_attribute_of_the_passes_own_may_go() -> None:
+    owner = next(record for record in PASSES.values() if record.owns)
+    case = Case("passes", PROGRAM, passes=prepared([(owner, {})]))
+    message = f"{owner.name}: does not keep attributes: drops x of a function"
+    text = script(Outcome(Verdict.BROKEN_MODULE, owner.name, None, message), case)
+    assert f'owned = ["{owner.owns[0]}"]' in text or f"owned = {list(owner.owns)}" in text
 
 
 def test_a_wrong_value_behind_passes_is_built_and_run() -> None:

@@ -8,6 +8,7 @@ import pytest
 import tvm
 from tvm import relax
 
+from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.tvm_api.functions import return_type
 from relaxcheck.generators.core.draft import Draft
 from relaxcheck.generators.core.program import Case
@@ -15,7 +16,7 @@ from relaxcheck.generators.passes import OUT, PASSES
 from relaxcheck.generators.passes.calls import prepared
 from relaxcheck.harness.compiling.building import OwnFault
 from relaxcheck.harness.compiling.passes import making
-from relaxcheck.harness.compiling.passes.checks import CHECKS, KEPT, serializes
+from relaxcheck.harness.compiling.passes.checks import CHECKS, KEPT, serializes, wider
 from relaxcheck.harness.compiling.passes.details import BROKEN, CHANGED, RAN
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.execute import execute
@@ -75,9 +76,20 @@ def _unlike_itself(module: Any) -> Any:
     return tvm.IRModule({module.get_global_var("main"): module["main"].with_attr("count", number)})
 
 
+def _less_precise(module: Any) -> Any:
+    main = module["main"]
+    wide = tvm_api.unshaped_type(2, "float32")
+    result = relax.Var("result", wide)
+    cast = relax.BindingBlock([relax.MatchCast(result, main.body.body, wide)])
+    body = relax.SeqExpr([*main.body.blocks, cast], result)
+    inner = relax.Function(main.params, body, wide, attrs=main.attrs)
+    return tvm.IRModule({module.get_global_var("main"): inner})
+
+
 @pytest.mark.parametrize(
     ("damage", "check"),
     [
+        (_less_precise, "makes types of main less precise"),
         (_without_attributes, "does not keep attributes"),
         (_undefined, "leaves the module ill-formed"),
         (_unlike_itself, "changes its own result when it is applied again"),
@@ -126,3 +138,23 @@ def test_arguments_that_a_release_does_not_take_are_ours(monkeypatch: pytest.Mon
 
 def test_serialization_is_asked_once() -> None:
     assert serializes() is serializes()
+
+
+def _type(*dims: Any) -> Any:
+    return tvm_api.tensor_type(dims, "float32")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lost"),
+    [
+        (_type(2, 3), _type(2, 3), ""),
+        (_type(2, 3), _type(2, tvm_api.shape_var("n")), "has lost the size 3 of axis 1"),
+        (_type(2, 3), _type(2, 4), "has lost the size 3 of axis 1"),
+        (_type(tvm_api.shape_var("n")), _type(5), ""),
+        (_type(2, 3), _type(6), "has 1 axes for 2"),
+        (_type(2, 3), tvm_api.unshaped_type(2, "float32"), "has lost its shape"),
+        (tvm_api.unshaped_type(2, "float32"), tvm_api.unshaped_type(-1, "float32"), "its rank"),
+    ],
+)
+def test_a_type_that_is_less_precise_is_noticed(before: Any, after: Any, lost: str) -> None:
+    assert (lost in wider(before, after)) if lost else not wider(before, after)

@@ -1,9 +1,12 @@
 """Each relation shows a planted bug that the programs as they are drawn, and the others, do not."""
 
+from collections.abc import Mapping
+
 import pytest
 from msgspec.structs import replace
 
 from relaxcheck.generators.core.axes import complete
+from relaxcheck.generators.core.case import Value
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.graphs import family as dynamic
 from relaxcheck.generators.graphs.relations import NONE, RELATIONS
@@ -15,24 +18,31 @@ from tests.measure.quality.planted.plant import Plant, by_module, edited, source
 
 FAMILY = dynamic.family(dynamic.PIPELINES)
 
-SHOWN = {
-    "static": "tutorial",
-    "permuted": "tutorial",
-    "renamed": "function",
-    "plus zero": "derived: twice",
-    "times one": "derived: one more",
-    "told a shape": "tutorial",
-    "told scalars": "tutorial",
+SHOWN: dict[str, Mapping[str, Value]] = {
+    "static": {"form": "tutorial"},
+    "permuted": {"form": "tutorial"},
+    "renamed": {"form": "function"},
+    "plus zero": {"form": "derived: twice"},
+    "times one": {"form": "derived: one more"},
+    "told a shape": {"form": "tutorial"},
+    "told scalars": {"form": "tutorial"},
+    "computed again": {"form": "unet"},
+    "inlined": {"form": "function"},
+    "constants": {"form": "perceptron"},
+    "tuple": {"form": "tutorial"},
+    "dead code": {"form": "tutorial"},
+    "split": {"focus": "tanh"},
 }
-"""By plant a template that shows it: one with a relu, with several parameters, with a function that
-has a symbol, with a symbol that is no dimension by itself, with several symbols."""
+"""By plant a program that shows it: with a relu, with several parameters, with a function that has
+a symbol, with a symbol that is no dimension by itself, with several symbols, with a value of two
+uses, with inputs of static shapes, with a function of an input, element by element."""
 
 SEED = 26
 """One that gives the outer function's symbol the name of the inner one's, and no static 0."""
 
 
-def _case(form: str, relation: str) -> Case:
-    point = complete(FAMILY.axes, {"form": form, "relation": relation})
+def _case(shown: Mapping[str, Value], relation: str) -> Case:
+    point = complete(FAMILY.axes, {**shown, "relation": relation})
     return replace(FAMILY.build(point, SEED), fixes=True)
 
 

@@ -138,6 +138,23 @@ def test_an_overwritten_tensor_of_equal_sizes():
     np.testing.assert_array_equal(run(Module, data), -2 * data)
 
 
+def test_an_element_of_a_tuple_in_a_tuple():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((3,), "float32")):
+            with R.dataflow():
+                t = (x, x)
+                u = (t, x)
+                v = u[0]
+                w = v[1]
+                R.output(w)
+            return w
+
+    data = np.array([1, 3, 5], "float32")
+    np.testing.assert_array_equal(run(Module, data), data)
+
+
 def test_fusible_calls_are_fused():
     @I.ir_module
     class Module:

@@ -96,4 +96,72 @@ PLANTS = (
         "parameters = [parameter for parameter, _ in both.values()]",
         "parameters = [parameter for parameter, _ in both.values()][::-1]",
     ),
+    one_edit(
+        "computed again",
+        "the second of two equal calls gives the negative",
+        _VALUE,
+        _RELATION,
+        "relaxcheck.generators.emission.programs",
+        "    if ITEM not in node.attributes:\n"
+        "        return builder.emit(call(), name_hint=node.name)\n",
+        "    if ITEM not in node.attributes:\n"
+        "        same = (node.operator, node.arguments, str(node.attributes))\n"
+        "        made = relax.op.negative(call()) if same in tuples else call()\n"
+        "        tuples[same] = None\n"
+        "        return builder.emit(made, name_hint=node.name)\n",
+    ),
+    one_edit(
+        "inlined",
+        "a module over symbols that has a single function is refused",
+        (Verdict.OPAQUE_CRASH,),
+        _RELATION,
+        "relaxcheck.generators.emission.programs",
+        "    return builder.get()\n",
+        "    if program.symbols and not program.functions:\n"
+        '        raise RuntimeError("a single function over symbols")\n'
+        "    return builder.get()\n",
+    ),
+    one_edit(
+        "constants",
+        "constants in the module are taken with the other sign",
+        _VALUE,
+        _RELATION,
+        "relaxcheck.generators.emission.programs",
+        "tvm_api.const(constants[tensor.name])",
+        "tvm_api.const(-constants[tensor.name])",
+    ),
+    one_edit(
+        "tuple",
+        "an element of a tuple is its negative",
+        _VALUE,
+        _RELATION,
+        "relaxcheck.generators.emission.programs",
+        "            item = relax.TupleGetItem(arguments[0], node.attributes[AT])\n",
+        "            item = relax.TupleGetItem(arguments[0], node.attributes[AT])\n"
+        "            item = relax.op.negative(self.builder.emit(item))\n",
+    ),
+    one_edit(
+        "dead code",
+        "a call whose result nothing uses is refused",
+        (Verdict.OPAQUE_CRASH,),
+        _RELATION,
+        "relaxcheck.generators.emission.programs",
+        "        body.emit(program.nodes)\n        return [",
+        "        body.emit(program.nodes)\n"
+        "        used = {name for node in program.nodes for name in node.arguments}\n"
+        "        if {node.name for node in program.nodes} - used - set(program.outputs):\n"
+        '            raise RuntimeError("a call that nothing uses")\n'
+        "        return [",
+    ),
+    one_edit(
+        "split",
+        "the first part of a tensor that is joined is its negative",
+        _VALUE,
+        _RELATION,
+        "relaxcheck.generators.emission.programs",
+        '    listed = attributes_of_type(node.operator, "expressions")\n',
+        '    listed = attributes_of_type(node.operator, "expressions")\n'
+        '    if node.operator == "concat":\n'
+        "        operands[0][0] = builder.emit(relax.op.negative(operands[0][0]))\n",
+    ),
 )
