@@ -55,7 +55,7 @@ def pass_text(call: PassCall, case: Case, names: Mapping[str, str]) -> str:
             return f"relax.transform.DeadCodeElimination({'' if entry is None else [entry]})"
         case "FuseOpsByPattern":
             chain = str(options.pop("pattern", next(iter(CHAINS))))
-            given = [f'[("relaxcheck.{chain}", {_pattern(chain)})]', *_arguments(options)]
+            given = [f'[("fused.{chain}", {_pattern(chain)})]', *_arguments(options)]
             return f"relax.transform.FuseOpsByPattern({', '.join(given)})"
     return f"relax.transform.{call.name}({', '.join(_arguments(options))})"
 

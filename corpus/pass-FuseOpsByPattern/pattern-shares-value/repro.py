@@ -39,7 +39,7 @@ try:
         mod = relax.transform.FuseOpsByPattern(
             [
                 (
-                    "relaxcheck.exp-add",
+                    "fused.exp-add",
                     relax.dpl.is_op("relax.add")(
                         relax.dpl.is_op("relax.exp")(relax.dpl.wildcard()), relax.dpl.wildcard()
                     ),

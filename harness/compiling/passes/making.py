@@ -67,7 +67,7 @@ def _entries(case: Case, options: Mapping[str, Option]) -> Pass:
 def _by_pattern(case: Case, options: Mapping[str, Option]) -> Pass:
     rest = dict(options)
     name = str(rest.pop("pattern", next(iter(CHAINS))))
-    return relax.transform.FuseOpsByPattern([(f"relaxcheck.{name}", pattern(name))], **rest)
+    return relax.transform.FuseOpsByPattern([(f"fused.{name}", pattern(name))], **rest)
 
 
 def pattern(name: str) -> Any:
