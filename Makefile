@@ -51,7 +51,7 @@ fuzz: $(READY)
 
 # tox.ini has the same options. tests/README.md says which tests are slow, and why.
 test: $(READY_DEV)
-	$(PYTEST) -m "not slow" --hypothesis-profile ci --grid small --max-examples 8 $(ARGS)
+	$(PYTEST) -m "not slow" --hypothesis-profile ci --grid small --max-examples 5 $(ARGS)
 
 test-all: $(READY_DEV)
 	$(PYTEST) --real-processes $(ARGS)

@@ -5,7 +5,7 @@ first use, so that nothing else has to name a kind.
 """
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
@@ -88,10 +88,14 @@ def read(path: Path) -> AnyCase:
     return case
 
 
-@cache
-def _families(paths: Sequence[str]) -> dict[str, Family]:
-    """All families by name; some read files for their axes, so that only one does here."""
-    return {each.name: each for each in families()}
+@lru_cache(maxsize=8)
+def _families(paths: Sequence[str], chosen: tuple[str, ...] | None = None) -> dict[str, Family]:
+    """The families of the kinds at ``paths`` by name, kept: there are hundreds.
+
+    Some read files for their axes, so that only one does here.
+    """
+    own = pipelines() if chosen is None else chosen
+    return {each.name: each for kind in every() for each in kind.families(own)}
 
 
 def decode_record(text: bytes | str, type: type[T]) -> T:
@@ -131,8 +135,7 @@ def pipelines(target: str = LLVM) -> tuple[str, ...]:
 
 def families(chosen: Sequence[str] | None = None) -> tuple[Family, ...]:
     """Every family of every kind, compiled by the ``chosen`` pipelines (None: by all)."""
-    own = pipelines() if chosen is None else chosen
-    return tuple(family for kind in every() for family in kind.families(own))
+    return tuple(_families(PATHS, None if chosen is None else tuple(chosen)).values())
 
 
 def usual_families(chosen: Sequence[str] | None = None, target: str = LLVM) -> tuple[Family, ...]:
@@ -155,7 +158,7 @@ def family(name: str, chosen: Sequence[str] | None = None) -> Family:
     Raises:
         UnknownFamily: there is none; the message has the reason, or the closest names.
     """
-    known = {each.name: each for each in families(chosen)}
+    known = _families(PATHS, None if chosen is None else tuple(chosen))
     if name not in known:
         raise UnknownFamily(name, known, left_out().get(name, ""))
     return known[name]

@@ -93,6 +93,9 @@ def test_modules_targets_and_tests_that_it_runs_exist(page: Path) -> None:
 EXAMPLES = [page for page in PAGES if page.name != "CONTRIBUTING.md"]
 EXAMPLES = [page for page in EXAMPLES if list(blocks(page, "python"))]
 
+_SLOW = ("my-model.md",)
+"""Pages whose examples check a whole model."""
+
 SAME_EVERY_TIME = """\
 import hypothesis
 
@@ -106,7 +109,11 @@ def test_pages_have_examples_to_run() -> None:
 
 
 @pytest.mark.tvm
-@pytest.mark.parametrize("page", EXAMPLES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(each, marks=[pytest.mark.slow] * (each.name in _SLOW)) for each in EXAMPLES],
+    ids=lambda page: page.name,
+)
 def test_the_examples_of_a_page_run_in_order(page: Path, tmp_path: Path) -> None:
     lines = [SAME_EVERY_TIME]
     for text in blocks(page, "python"):

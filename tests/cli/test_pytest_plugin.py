@@ -44,6 +44,7 @@ def test_a_run_ends_in_a_summary_by_operator() -> None:
     assert "cases judged by so many oracles: 4 by 2" in ended.stdout
 
 
+@pytest.mark.slow
 def test_a_parallel_run_adds_up_what_its_processes_counted() -> None:
     ended = pytest_run(PROPERTIES, *SMALL, "-n", "2")
     assert ended.returncode == 0, ended.stdout + ended.stderr

@@ -133,21 +133,35 @@ def every_value(name: str) -> tuple[Point, ...]:
 
     LLVM's level, which costs most, stays at its default; a value without a valid point is left out.
     """
+    return _each_once(name, lambda axis, value: value)
+
+
+def every_cell(name: str) -> tuple[Point, ...]:
+    """As ``every_value``, with a value of every cell of every axis."""
+    return _each_once(name, lambda axis, value: axis.cell(value))
+
+
+def _each_once(name: str, of: Callable[[Axis, Value], Value]) -> tuple[Point, ...]:
+    """Valid points in which all that ``of`` makes of the values of an axis occurs."""
     axes = narrowed(member(name).axes, {OPT_LEVEL.name: (OPT_LEVEL.default,)})
-    missing = {axis.name: set(axis.values) for axis in axes}
+    missing = {axis.name: {repr(of(axis, value)) for value in axis.values} for axis in axes}
+    by_name = {axis.name: axis for axis in axes}
+
+    def is_missing(axis: Axis, value: Value) -> bool:
+        return repr(of(axis, value)) in missing[axis.name]
 
     def missing_first(axis: Axis, point: Point) -> Sequence[Value]:
-        return sorted(default_first(axis, point), key=lambda value: value not in missing[axis.name])
+        return sorted(default_first(axis, point), key=lambda value: not is_missing(axis, value))
 
     rows = []
     for axis in axes:
         for value in axis.values:
-            if value in missing[axis.name]:
+            if is_missing(axis, value):
                 row = complete_with(axes, {axis.name: value}, missing_first)
                 if row is not None:
                     rows.append(row)
                     for taken, own in row.items():
-                        missing[taken].discard(own)
+                        missing[taken].discard(repr(of(by_name[taken], own)))
     return tuple(rows)
 
 
@@ -159,7 +173,8 @@ _DEFAULT: dict[str, Grid] = {
     "conv3d_transpose-pairs-kernel": lambda: pairs_with("conv3d_transpose", "kernel_layout"),
     "conv3d_transpose-pairs-out": lambda: pairs_with("conv3d_transpose", "out_layout"),
 }
-"""The grids of ``--grid default`` beside ``values`` and ``pairs`` of each family."""
+"""The grids of ``--grid default`` beside ``values`` and ``pairs`` of each family, and
+``cheap_pairs`` of those in ``_PAIRED_CHEAPLY``."""
 
 _FULL: dict[str, Grid] = {
     "conv2d_transpose-permutations": lambda: every_permutation("conv2d_transpose"),
@@ -167,8 +182,8 @@ _FULL: dict[str, Grid] = {
 }
 """Those of ``--grid full`` beside these."""
 
-_PAIRED_EARLY = ("attention", "attention_var_len", "conv1d_transpose")
-"""Families with pairs of values in the small grid: the ones with the most known faults."""
+_PAIRED_CHEAPLY = ("attention", "attention_var_len", "conv1d_transpose")
+"""Families with pairs of values at LLVM's default level: the ones with the most known faults."""
 
 SIZES = {
     "conv1d_transpose-permutations": 6,
@@ -190,11 +205,12 @@ SIZES = {
 def _all() -> dict[str, dict[str, Grid]]:
     """The grids by name, by the smallest size of grid that has them."""
     programs = [family.name for family in families(tuple(PIPELINES))]
+    cells = {f"{name}-cells": partial(every_cell, name) for name in programs}
     values = {f"{name}-values": partial(every_value, name) for name in programs}
     paired = {f"{name}-pairs": partial(pairs, name) for name in programs}
     paired = {name: grid for name, grid in paired.items() if name not in _FULL}
-    small = values | {f"{name}-cheap_pairs": partial(cheap_pairs, name) for name in _PAIRED_EARLY}
-    return {"small": small, "default": paired | _DEFAULT, "full": _FULL}
+    cheap = {f"{name}-cheap_pairs": partial(cheap_pairs, name) for name in _PAIRED_CHEAPLY}
+    return {"small": cells, "default": values | cheap | paired | _DEFAULT, "full": _FULL}
 
 
 def names(size: str) -> tuple[str, ...]:

@@ -39,7 +39,15 @@ UNSOLVED = {"derived: a fifth": "m cannot be found from the inputs"}
 """Templates that nothing can compile, and the words in which they are refused."""
 
 
-@pytest.mark.parametrize("pipeline", decoder.PIPELINES)
+_PLAIN = decoder.PIPELINES[0]
+"""Differs from the next, which fuses, by that alone."""
+
+_PIPELINES = [
+    pytest.param(each, marks=[pytest.mark.slow] * (each == _PLAIN)) for each in decoder.PIPELINES
+]
+
+
+@pytest.mark.parametrize("pipeline", _PIPELINES)
 def test_every_template_conforms_at_every_binding(
     pipeline: str, pool: Pool, fixes_on: bool
 ) -> None:
@@ -72,7 +80,11 @@ def test_wrong_calls_of_templates_are_refused(conformance: Conformance, fixes_on
 
 
 @pytest.mark.parametrize(
-    ("way", "pipeline"), [("repeat", "fixes-build"), ("broadcast_to", "fixes-pipeline")]
+    ("way", "pipeline"),
+    [
+        pytest.param("repeat", "fixes-build", marks=pytest.mark.slow),
+        ("broadcast_to", "fixes-pipeline"),
+    ],
 )
 def test_the_decoder_is_right_at_every_length(
     way: str, pipeline: str, pool: Pool, fixes_on: bool

@@ -21,13 +21,13 @@ def _kept(items: list[pytest.Item]) -> list[str]:
 
 def test_a_test_with_few_combinations_keeps_all(request: pytest.FixtureRequest) -> None:
     items = _items(request, "test_few", FEW)
-    thin(items)
+    thin(items, 16)
     assert len(_kept(items)) == FEW
 
 
 def test_of_many_about_a_sixteenth_stays_and_the_first(request: pytest.FixtureRequest) -> None:
     items = _items(request, "test_many", 200)
-    thin(items)
+    thin(items, 16)
     kept = _kept(items)
     assert kept[0] == "test_many[0-x]"
     assert 5 < len(kept) < 25
@@ -35,6 +35,6 @@ def test_of_many_about_a_sixteenth_stays_and_the_first(request: pytest.FixtureRe
 
 def test_the_same_stay_whatever_else_is_collected(request: pytest.FixtureRequest) -> None:
     alone, beside = (_items(request, "test_many", 40) for _ in range(2))
-    thin(alone)
-    thin([*_items(request, "test_other", 9), *beside])
+    thin(alone, 16)
+    thin([*_items(request, "test_other", 9), *beside], 16)
     assert _kept(beside) == _kept(alone)

@@ -9,22 +9,19 @@ import pytest
 FEW = 4
 """A test with no more combinations than this keeps all of them."""
 
-_KEPT = 16
-"""One combination in so many is kept. A hash chooses: a stride would keep the same value of an axis
-whose length it divides."""
 
+def thin(items: Iterable[pytest.Item], kept: int) -> None:
+    """Mark all but one in ``kept`` of the combinations of each of ``items``' tests as slow.
 
-def thin(items: Iterable[pytest.Item]) -> None:
-    """Mark all but one in ``_KEPT`` of the combinations of each of ``items``' tests as slow.
-
-    The first combination of a test stays.
+    The first combination of a test stays. A hash chooses the others: a stride would keep the same
+    value of an axis whose length it divides.
     """
     items = list(items)
     counts = Counter(map(_name, items))
     seen = set()
     for item in items:
         name = _name(item)
-        if name in seen and counts[name] > FEW and crc32(item.nodeid.encode()) % _KEPT:
+        if name in seen and counts[name] > FEW and crc32(item.nodeid.encode()) % kept:
             item.add_marker(pytest.mark.slow)
         seen.add(name)
 

@@ -49,6 +49,7 @@ def planted(old: str, new: str, function: str) -> Job:
     return Job(new, tuple(tests), 60.0, FILE, function, source)
 
 
+@pytest.mark.slow
 def test_failing_mutants_are_killed_and_passing_ones_survive(tmp_path: Path) -> None:
     wrong = [
         planted("if split\n", "if not split\n", "Layout.storage"),

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -35,9 +36,17 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("start", ["fork", "spawn"])
-@pytest.mark.parametrize("number", SIGNALS)
-@pytest.mark.parametrize("everybody", [False, True], ids=["one", "everybody"])
+_WAYS = list(product((False, True), SIGNALS, ("fork", "spawn")))
+
+
+@pytest.mark.parametrize(
+    ("everybody", "number", "start"),
+    # Each value of each once, in make test.
+    [
+        pytest.param(*way, marks=[pytest.mark.slow] * (way not in (_WAYS[0], _WAYS[3], _WAYS[-2])))
+        for way in _WAYS
+    ],
+)
 def test_a_signal_ends_all(
     tmp_path: Path, start: str, number: signal.Signals, everybody: bool
 ) -> None:

@@ -55,6 +55,7 @@ def test_hunts_are_made_and_kept(
     assert steering._known(way, "other state") == {}
 
 
+@pytest.mark.slow
 @pytest.mark.tvm
 def test_the_two_ways_draw_differently(both_ways: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steering, "RESULTS", both_ways / "planted.jsonl")
