@@ -23,6 +23,7 @@ PATHS: tuple[str, ...] = (
     "relaxcheck.harness.expressions.kind",
     "relaxcheck.harness.onnx.kind",
     "relaxcheck.harness.torch.kind",
+    "relaxcheck.harness.kvcache.kind",
 )
 
 T = TypeVar("T")

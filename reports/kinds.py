@@ -12,6 +12,7 @@ PATHS: dict[str, str] = {
     "expression": "relaxcheck.reports.expressions.rendering",
     "onnx": "relaxcheck.reports.onnx.rendering",
     "torch": "relaxcheck.reports.torch.rendering",
+    "kvcache": "relaxcheck.reports.kvcache.rendering",
 }
 """The module that holds the rendering, as ``RENDERING``; imported at first use."""
 

@@ -169,7 +169,7 @@ def test_a_kind_that_is_not_registered_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "numbers.json"
     write(Numbers("lists", (1, 2)), path)
     ended = CliRunner().invoke(app, ["replay", str(path)])
-    text = f"{path}: format 90 is unknown; this version reads 1, 2, 3, 4, 5"
+    text = f"{path}: format 90 is unknown; this version reads 1, 2, 3, 4, 5, 6"
     assert (ended.exit_code, ended.output.splitlines()) == (2, [f"relaxcheck: {text}"])
 
 

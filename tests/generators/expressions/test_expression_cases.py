@@ -55,7 +55,7 @@ def test_the_format_number_says_of_which_kind_a_case_is() -> None:
             assert form.__struct_config__.tag == number  # type: ignore[attr-defined]
             assert form.kind == kind.name
     with pytest.raises(
-        CaseError, match="case: format 9 is unknown; this version reads 1, 2, 3, 4, 5"
+        CaseError, match="case: format 9 is unknown; this version reads 1, 2, 3, 4, 5, 6"
     ):
         cases.decode('{"format": 9}')
     with pytest.raises(CaseError, match="format 3 is unknown; this version reads 1"):

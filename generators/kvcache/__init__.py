@@ -1,0 +1,1 @@
+"""Paged KV caches: settings and sequences of operations as data, and the model of a cache."""

@@ -1,0 +1,1 @@
+"""Paged KV caches for a person to read: text, titles, scripts, issues."""
