@@ -28,6 +28,8 @@ IMPORTS_TVM = {
     "harness/compiling/building.py",
     "harness/compiling/kernels.py",
     "harness/compiling/watching.py",
+    "harness/kvcache/kernels.py",
+    "harness/kvcache/running.py",
     "harness/native/c_code.py",
     "harness/native/devices.py",
     "harness/native/checkers.py",
