@@ -49,7 +49,7 @@ def test_a_batch_and_its_expressions_are_what_they_were_after_json() -> None:
 
 def test_the_format_number_says_of_which_kind_a_case_is() -> None:
     formats = [pair for kind in cases.every() for pair in kind.formats.items()]
-    assert len(dict(formats)) == len(formats) == 5
+    assert len(dict(formats)) == len(formats) == 6
     for kind in cases.every():
         for number, form in kind.formats.items():
             assert form.__struct_config__.tag == number  # type: ignore[attr-defined]
