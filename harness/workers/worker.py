@@ -20,7 +20,13 @@ import msgspec
 from relaxcheck.generators.core.case import AnyCase, CaseError
 from relaxcheck.harness.kind import Kind, Progress
 from relaxcheck.harness.kinds import decode, of
-from relaxcheck.harness.outcomes.outcome import Outcome, Reference, Verdict, blamed_on_us
+from relaxcheck.harness.outcomes.outcome import (
+    INSTALLING,
+    Outcome,
+    Reference,
+    Verdict,
+    blamed_on_us,
+)
 from relaxcheck.harness.workers.marker import IDLE, mark, marked
 from relaxcheck.harness.workers.protocol import Ask, Order
 
@@ -71,7 +77,7 @@ def _answer(text: bytes, order: Order, number: int, marker: mmap.mmap) -> Outcom
         run = partial(kind.execute, case, progress, plain=order.plain)
         if order.tracing is not None:
             run = partial(run, tracing=order.tracing)
-        with _only(order.fixes):
+        with _only(order.fixes, progress):
             if order.ask is Ask.RUN:
                 return run()
             return vetted(kind, case, progress, run if order.ask is Ask.VETTED else _nothing)
@@ -86,10 +92,11 @@ def _answer(text: bytes, order: Order, number: int, marker: mmap.mmap) -> Outcom
         return Outcome(Verdict.HARNESS_ERROR, marked(marker).stage, None, traceback.format_exc())
 
 
-def _only(fixes: Collection[str]) -> AbstractContextManager[None]:
+def _only(fixes: Collection[str], progress: Progress) -> AbstractContextManager[None]:
     """Have no fix on but those of ``fixes``; none: the case says which."""
     if not fixes:
         return nullcontext()
+    progress(INSTALLING)
     # It imports TVM, which a zygote of the tests does without.
     from relaxcheck.harness.workers.switching import only_fixes
 

@@ -10,7 +10,7 @@ from relaxcheck import fixes
 from relaxcheck.fixes.framework import installation
 from relaxcheck.fixes.framework.fix import Fix
 from relaxcheck.harness.outcomes.outcome import INSTALLING
-from relaxcheck.harness.workers import switching
+from relaxcheck.harness.workers import switching, worker
 from relaxcheck.harness.workers.protocol import SCRATCH
 
 pytestmark = pytest.mark.tvm
@@ -65,6 +65,15 @@ def test_only_a_process_without_the_fixes_says_that_it_puts_them_on() -> None:
     switching.switch_fixes(True, stages.append)
     switching.switch_fixes(True, stages.append)
     assert stages == [INSTALLING]
+
+
+def test_a_choice_of_fixes_is_put_on_in_a_stage_of_its_own() -> None:
+    stages: list[str] = []
+    with worker._only((), stages.append):
+        assert not stages
+    with worker._only(("folding",), stages.append):
+        assert stages == [INSTALLING]
+        assert set(names()) <= {"folding"}
 
 
 def test_outside_of_a_worker_nothing_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
