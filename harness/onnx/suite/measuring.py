@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from signal import Signals
 
 import msgspec
 
@@ -63,6 +64,8 @@ def _lines(job: Job, release: Release) -> Iterator[bytes]:
             process.wait()
     except OSError as error:
         raise ReleaseError(f"TVM {release.name}: {error}") from error
+    if process.returncode < 0:
+        raise ReleaseError(f"TVM {release.name}: ended by {Signals(-process.returncode).name}")
     if process.returncode:
         lines = errors.decode(errors="replace").strip().splitlines()
         last = lines[-1] if lines else f"ended with {process.returncode}"

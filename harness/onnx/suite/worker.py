@@ -7,6 +7,7 @@ The first line of its output holds the ``Claims``. Each result is a further line
 import sys
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from itertools import chain
 
 import msgspec
 
@@ -46,7 +47,7 @@ def main() -> None:
     job = msgspec.json.decode(sys.argv[1], type=Job)
     with result_stream() as out:
         running = results(selected(job), fixes=job.fixes, workers=job.workers)
-        for record in (claims(), *running):
+        for record in chain((claims(),), running):
             out.write(msgspec.json.encode(record) + b"\n")
             out.flush()
             # It may take hours on a busy machine, as long as results come.
