@@ -31,7 +31,7 @@ from relaxcheck.generators.core.fills.kinds import (
     Offsets,
     Random,
 )
-from relaxcheck.generators.core.pass_calls import PassCall
+from relaxcheck.generators.core.pass_calls import Option, PassCall
 from relaxcheck.generators.core.structure import BRANCH, check_results, tuple_values
 from relaxcheck.generators.targets import LLVM, TARGETS
 
@@ -333,10 +333,10 @@ class Case(Data, CompiledCase, frozen=True, tag_field="format", tag=FORMAT):
     binding for a static program). ``opt_level`` is LLVM's. ``regime`` names how input values are
     drawn from ``seed`` (see ``generators.core.values``). In each regime of ``also`` there is one
     run more, whose inputs are drawn in it; constants stay as they are. ``passes`` run, in this
-    order, before those of the pipeline; unset where there are none. ``at`` are the values of the
-    family's axes that the case was built at (see ``generators.core.axes.point_of``); whoever
-    changes program, bindings or expectation leaves it out. ``target`` is one of
-    ``generators.targets``; the default is left out.
+    order, before those of the pipeline; ``context`` are options of TVM's ``PassContext`` (see
+    ``generators.core.contexts``). ``at`` are the values of the family's axes that the case was
+    built at (see ``generators.core.axes.point_of``); whoever changes program, bindings or
+    expectation leaves it out. ``target`` is one of ``generators.targets``. Defaults are left out.
     """
 
     kind: typing.ClassVar[str] = "program"
@@ -353,6 +353,7 @@ class Case(Data, CompiledCase, frozen=True, tag_field="format", tag=FORMAT):
     fixes: bool = False
     expect: Expectation = Valid()
     passes: tuple[PassCall, ...] | msgspec.UnsetType = msgspec.UNSET
+    context: dict[str, Option] | msgspec.UnsetType = msgspec.UNSET
     at: dict[str, Value] | msgspec.UnsetType = msgspec.UNSET
     target: str | msgspec.UnsetType = msgspec.UNSET
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from relaxcheck.generators.calls import expectation
 from relaxcheck.generators.core.axes import RUN, Axis, Point, without_run
 from relaxcheck.generators.core.case import Value
+from relaxcheck.generators.core.contexts import CONTEXT_AXIS, drawn_context
 from relaxcheck.generators.core.dims import symbols
 from relaxcheck.generators.core.draft import Draft
 from relaxcheck.generators.core.pass_calls import PassCall
@@ -89,6 +90,7 @@ def axes(
             Axis("dtype", kinds, kinds[0], default_weight=4),
             Axis("dims", (_SYMBOLIC, _STATIC), _SYMBOLIC),
             Axis("constants", (_NO, _SOME, _EVERY), _NO),
+            CONTEXT_AXIS,
             Axis(
                 "structure",
                 _STRUCTURES,
@@ -131,6 +133,7 @@ def case_at(
         bindings=bindings[:1] if one_binding else bindings,
         expect=expectation(program),
         at=without_run(point),
+        context=drawn_context(point),
         **fields,  # type: ignore[arg-type]
     )
 

@@ -5,7 +5,7 @@ the module that LegalizeOps returned, so that no list of passes is copied from a
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -101,7 +101,8 @@ class Recipe:
     the one of the target, where it is ``fused``. ``with_fixes``: those with the passes of the
     fixes. ``results`` are the positions of the outputs where it returns a target and its gradients.
     ``target`` is another one than that of the ``opt_level`` and the name ``kind``. ``once`` are
-    passes that ``relax.build`` leaves out where a step has run them.
+    passes that ``relax.build`` leaves out where a step has run them. ``context`` are arguments of
+    TVM's ``PassContext``.
     """
 
     opt_level: int = 0
@@ -113,6 +114,7 @@ class Recipe:
     target: tvm.target.Target | None = None
     kind: str = LLVM
     once: frozenset[str] = frozenset()
+    context: Mapping[str, Any] = field(default_factory=dict)
 
 
 def build(
@@ -153,7 +155,8 @@ def _compiled(
     instruments = [watch] if tracing is None else [watch, Tracer(tracing)]
     logged: dict[str, SourceLine | None] = {}
     try:
-        with tvm.transform.PassContext(instruments=instruments), collected() as logged:
+        context = tvm.transform.PassContext(instruments=instruments, **recipe.context)
+        with context, collected() as logged:
             for step in recipe.steps:
                 with where:
                     module = step(module)

@@ -7,6 +7,7 @@ import tvm
 from tvm import relax
 
 from relaxcheck.generators.core.case import target_of
+from relaxcheck.generators.core.contexts import arguments, context_of
 from relaxcheck.generators.core.gradients import gradients, places
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.values import constants
@@ -54,6 +55,7 @@ def recipe(case: Case, log: Log | None = None) -> Recipe:
         results=places(case.program) if gradients(case.program) else (),
         kind=target_of(case),
         once=LOWERING if applying.lowers(case) else frozenset(),
+        context=arguments(context_of(case)),
     )
 
 
@@ -66,8 +68,11 @@ def can_link_late(case: Case) -> bool:
     """True if ``case`` may take part in late linking.
 
     Linking is the cheap way at level 0 alone (``harness.native.link``). Relax functions that call
-    each other use names without the program's prefix, so they cannot take part. Nor can kernels.
+    each other use names without the program's prefix, so they cannot take part. Nor can kernels,
+    nor programs of a context of their own, which the passes over TIR read.
     """
+    if context_of(case):
+        return False
     if TARGETS[target_of(case)].kernels:
         return False
     return case.opt_level == 0 and not case.program.functions and can_link()

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from relaxcheck.generators.calls import telling
 from relaxcheck.generators.core.axes import PIPELINE
+from relaxcheck.generators.core.contexts import context_of, text_of
 from relaxcheck.generators.core.fills.kinds import Random
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.passes.calls import judged
@@ -44,6 +45,8 @@ def _steps(pipeline: Pipeline) -> Pipeline:
 def _features(case: Case, operator: str | None, defaults: Defaults) -> Iterator[tuple[str, str]]:
     for name, plain in PLAIN.items():
         value = _pipeline(case) if name == PIPELINE else getattr(case, name)
+        if name == "context":
+            value = text_of(context_of(case)) or plain
         if name != "also" and value != plain:
             yield name, str(value)
     program = case.program

@@ -8,6 +8,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from relaxcheck.generators import families
+from relaxcheck.generators.core import contexts
 from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.core.case import AnyCase, Mismatch
 from relaxcheck.generators.core.program import (
@@ -144,9 +145,11 @@ class Programs(CompiledKind[Case]):
         return corrected(case) if isinstance(case.expect, Mismatch) else None
 
     def way(self, case: Case) -> str:
-        """The passes of the case, if it has any, and the pipeline."""
+        """The passes of the case, if it has any, the pipeline, and the context if it has one."""
         own = ", ".join(text_of(call) for call in judged(case))
-        return f"{own}, then pipeline {case.pipeline}" if own else super().way(case)
+        way = f"{own}, then pipeline {case.pipeline}" if own else super().way(case)
+        context = contexts.text_of(contexts.context_of(case))
+        return f"{way}, {context}" if context else way
 
     @property
     def core_steps(self) -> Sequence[Step[Case]]:

@@ -15,6 +15,7 @@ from relaxcheck.generators.core.called import meanings
 from relaxcheck.generators.core.called.meanings import CALLS
 from relaxcheck.generators.core.called.tir_functions import CALL_TIR, FUNCTIONS
 from relaxcheck.generators.core.case import CaseError, Invalid, Mismatch, target_of
+from relaxcheck.generators.core.contexts import check_context
 from relaxcheck.generators.core.dims import Dim, evaluate, fold, symbols
 from relaxcheck.generators.core.fills.kinds import Below, Literal, Misfit, Offsets
 from relaxcheck.generators.core.gradients import gradients, places
@@ -87,6 +88,7 @@ def check(case: Case) -> None:
     """
     check_settings(case, MOST_BINDINGS)
     check_passes(case)
+    check_context(case)
     if PIPELINES[case.pipeline].relax_pipeline == "target" and not TARGETS[target_of(case)].fuses:
         raise CaseError(f"TVM has no default pipeline for target {target_of(case)}")
     lenient = isinstance(case.expect, Invalid)

@@ -41,6 +41,7 @@ _UNUSUAL_VALUES: Mapping[str, Callable[[str], str]] = {
     "opt_level": "LLVM level {}".format,
     "exec_mode": "{} mode".format,
     "target": "target {}".format,
+    "context": "PassContext: {}".format,
 }
 """The words of axes that every family has."""
 

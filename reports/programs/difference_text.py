@@ -156,6 +156,7 @@ def _setting(name: str, value: object) -> str:
     words: Mapping[str, str] = {
         "target": f"target {LLVM if value is UNSET else value}",
         "exec_mode": f'exec_mode="{value}"',
+        "context": f"a PassContext of {value}",
         "opt_level": f"LLVM's opt-level {value}",
         "regime": _INPUTS.get(str(value), str(value)),
     }

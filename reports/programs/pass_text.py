@@ -47,3 +47,18 @@ def _check_lines(check: str, made: str, owned: Sequence[str]) -> Sequence[str]:
     return [
         line.replace("{again}", made).replace("{owned}", str(list(owned))) for line in CHECKS[check]
     ]
+
+
+def lines_without(names: Sequence[str], *, in_context: bool) -> list[str]:
+    """The lines before a call that leaves out the passes ``names``."""
+    more = ", **context" if in_context else ""
+    return [
+        "@tvm.instrument.pass_instrument",
+        "class Once:",
+        '    """Leaves out the passes that have run already."""',
+        "",
+        "    def should_run(self, module, info):",
+        f"        return info.name not in {list(names)}",
+        "",
+        f"with tvm.transform.PassContext(instruments=[Once()]{more}):",
+    ]

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import UNSET
 
+from relaxcheck.generators.core.contexts import context_of, text_of
 from relaxcheck.generators.core.program import Attribute, Case, Program, ShapeValue
 from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.outcome import Outcome
@@ -145,6 +146,8 @@ def _conditions(case: Case) -> str:
     )
     target = "" if case.target is UNSET else f"target {case.target}, "
     run = f"{target}pipeline {case.pipeline}, {case.exec_mode}, LLVM level {case.opt_level}"
+    context = text_of(context_of(case))
+    run += f", {context}" if context else ""
     return f"# {run}" + (f"; bindings {bindings}" if bindings else "")
 
 

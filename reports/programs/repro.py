@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from relaxcheck.generators.core.case import IllFormed, Invalid, Mismatch
+from relaxcheck.generators.core.contexts import arguments_text, context_of
 from relaxcheck.generators.core.gradients import gradients, places
 from relaxcheck.generators.core.program import Case, Input, Program
 from relaxcheck.generators.passes.calls import binds_constants, not_again
@@ -25,7 +26,7 @@ from relaxcheck.harness.releases.environment import tvm_version
 from relaxcheck.harness.triage.fingerprint import operators
 from relaxcheck.reports.programs.expected import Expected, expected_of, number_outputs
 from relaxcheck.reports.programs.imports import imports_of, packages_of
-from relaxcheck.reports.programs.pass_text import pass_lines
+from relaxcheck.reports.programs.pass_text import lines_without, pass_lines
 from relaxcheck.reports.programs.program_text import program_lines, size_names
 from relaxcheck.reports.programs.python.inputs import helper_lines, input_lines
 from relaxcheck.reports.programs.python.source import (
@@ -61,7 +62,7 @@ _TAKEN = frozenset(
         *("program", "pytest", "q", "q0", "q1", "q_starts", "re", "reference", "relax", "resource"),
         *("result", "said", "signal", "size", "sizes", "subprocess", "sys", "target", "te", "tir"),
         *("tir_k", "tir_size", "tir_x", "tir_y", "tirx", "torch", "tvm", "v", "vm", "wrong"),
-        *("arguments", "last", "packed", "parameters", "result0", "result1", "values"),
+        *("arguments", "context", "last", "packed", "parameters", "result0", "result1", "values"),
     }
 )
 """Names that a script has of its own."""
@@ -273,8 +274,12 @@ def _build(repro: Reproduction, names: Mapping[str, str]) -> list[str]:
     lines = [f"mod = program({', '.join(bound)})"]
     lines.append(f"target = {target_text(case)}")
     steps = pass_lines(repro, names)
+    context = arguments_text(context_of(case))
+    if context:
+        lines.append(f"context = dict({context})")
+    scope = "with target, tvm.transform.PassContext(**context):" if context else "with target:"
     if repro.outcome.verdict is Verdict.BROKEN_MODULE:
-        return [*lines, "with target:", *steps]
+        return [*lines, scope, *steps]
     for step in steps_before(case.pipeline, case.program):
         if repro.way is Way.LEFT and step == "LegalizeOps":
             break
@@ -282,7 +287,7 @@ def _build(repro: Reproduction, names: Mapping[str, str]) -> list[str]:
     if repro.way is Way.LEFT:
         steps.append("    mod = relax.transform.LegalizeOps()(mod)")
     if steps:
-        lines += ["with target:", *steps]
+        lines += [scope, *steps]
     if repro.way is Way.LEFT:
         return lines
     options = ["mod", "target"]
@@ -292,7 +297,10 @@ def _build(repro: Reproduction, names: Mapping[str, str]) -> list[str]:
         options.append(f'exec_mode="{case.exec_mode}"')
     build = f"relax.build({', '.join(options)})"
     if once := not_again(case):
-        lines += [*_without(once), f"    built = {build}"]
+        lines += [*lines_without(once, in_context=bool(context)), f"    built = {build}"]
+        build = "built"
+    elif context:
+        lines += ["with tvm.transform.PassContext(**context):", f"    built = {build}"]
         build = "built"
     if repro.loads and UNDEFINED in repro.outcome.details:
         return [
@@ -308,20 +316,6 @@ def _build(repro: Reproduction, names: Mapping[str, str]) -> list[str]:
     if repro.loads:
         return [*lines, f"vm = relax.VirtualMachine({build}, {device_text(case)})"]
     return [*lines, *compiling_lines(case, build, repro.outcome)]
-
-
-def _without(names: Sequence[str]) -> list[str]:
-    """The lines before a call that leaves out the passes ``names``."""
-    return [
-        "@tvm.instrument.pass_instrument",
-        "class Once:",
-        '    """Leaves out the passes that have run already."""',
-        "",
-        "    def should_run(self, module, info):",
-        f"        return info.name not in {list(names)}",
-        "",
-        "with tvm.transform.PassContext(instruments=[Once()]):",
-    ]
 
 
 def _step(step: str, case: Case, names: Mapping[str, str]) -> str:

@@ -16,6 +16,7 @@ from relaxcheck.generators.calls import (
 )
 from relaxcheck.generators.core import dims
 from relaxcheck.generators.core.attributes import index_map_of
+from relaxcheck.generators.core.contexts import context_of, text_of
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.gradients import forward, gradients
 from relaxcheck.generators.core.program import (
@@ -69,6 +70,7 @@ def conditions(case: Case) -> tuple[tuple[str, str], ...]:
     rows = (
         ("target", "" if case.target is UNSET else str(case.target)),
         ("pipeline", case.pipeline),
+        ("context", text_of(context_of(case))),
         ("mode", case.exec_mode),
         ("LLVM level", str(case.opt_level)),
         ("inputs", ", ".join((case.regime, *case.also))),

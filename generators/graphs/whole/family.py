@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from relaxcheck.generators.calls import expectation
 from relaxcheck.generators.core.axes import RUN, Axis, Point, Structured, without_run
+from relaxcheck.generators.core.contexts import CONTEXT_AXIS, drawn_context
 from relaxcheck.generators.core.draft import Draft
 from relaxcheck.generators.core.faults import Fault
 from relaxcheck.generators.core.points import Given, integer, text
@@ -90,6 +91,7 @@ def _cases_at(draw: st.DrawFn, point: Point) -> Case:
         bindings=rows,
         expect=expectation(program),
         at=without_run(point),
+        context=drawn_context(point),
         **{name: point[name] for name in RUN},  # type: ignore[arg-type]
     )
 
@@ -104,5 +106,6 @@ def family(pipelines: Sequence[str]) -> Graphs:
         Axis("structure", tuple(STRUCTURES), PLAIN, default_weight=3),
         Axis("dtype", DTYPES, DTYPES[0], default_weight=4),
         Axis("relation", tuple(RELATIONS), NONE, default_weight=len(RELATIONS)),
+        CONTEXT_AXIS,
     )
     return Graphs(with_run_axes(axes, pipelines))

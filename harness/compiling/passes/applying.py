@@ -66,7 +66,7 @@ def _applied(call: PassCall, case: Case, log: Log, module: Module) -> Module:
 def _check(applied: Applied, log: Log) -> None:
     context = tvm.transform.PassContext.current()
     # No instrument follows what the checks run.
-    with tvm.transform.PassContext(opt_level=context.opt_level, config=context.config):
+    with tvm.transform.PassContext(opt_level=context.opt_level, config=dict(context.config)):
         found = list(broken(applied))
         log.broken += found
         # A module that is broken need not print; it is another one for sure.

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from relaxcheck.generators.core.contexts import USUAL, context_of, text_of
 from relaxcheck.generators.core.dims import Dim, symbols
 from relaxcheck.generators.core.program import Case, Program, ShapeValue
 from relaxcheck.harness.outcomes.attribution import Aspect, Difference
@@ -19,6 +20,9 @@ def differences(case: Case, other: Case) -> tuple[Difference, ...]:
         for name in ("target", "pipeline", "exec_mode", "opt_level", "regime")
         if getattr(case, name) != getattr(other, name)
     ]
+    was, to = (text_of(context_of(each)) or USUAL for each in (case, other))
+    if was != to:
+        different.append(Difference(Aspect.SETTING, "context", was, to))
     if all(isinstance(each.was, ShapeValue) for each in different):
         # A shape in an attribute follows from the dimensions.
         different = [*_of_dims(case.program, other.program)] or different

@@ -31,6 +31,7 @@ _UNLIKE = (5, 7, 30)
 
 PLAIN: dict[str, object] = {
     "target": msgspec.UNSET,
+    "context": msgspec.UNSET,
     "pipeline": next(iter(PIPELINES)),
     "exec_mode": EXEC_MODES[0],
     "opt_level": 0,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from relaxcheck.generators.core.axes import Family, complete
 from relaxcheck.generators.core.case import target_of
+from relaxcheck.generators.core.contexts import context_of
 from relaxcheck.generators.core.dims import Dim, symbols
 from relaxcheck.generators.core.fills.kinds import Fill, Literal, Offsets, Random
 from relaxcheck.generators.core.layouts import familiar_alternatives
@@ -98,6 +99,7 @@ def measure(case: Case, defaults: Defaults) -> Measure:
         bool(program.size_parameters),
         _steps(case.pipeline) + 2 * len(passes_of(case)),
         sum(len(call.options) for call in passes_of(case)),
+        len(context_of(case)),
         case.pipeline != next(iter(PIPELINES)),
         list(TARGETS).index(target_of(case)),
         EXEC_MODES.index(case.exec_mode),
