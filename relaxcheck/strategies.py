@@ -1,4 +1,4 @@
-"""Hypothesis strategies of programs: Relax, wrong calls, ONNX, PyTorch, integer expressions.
+"""Hypothesis strategies of programs: Relax, wrong calls, ONNX, PyTorch, expressions, KV caches.
 
 Use them in any ``@given``. Hypothesis draws every choice, structure included, so that it shrinks a
 failing program of many operators to the smallest one it finds::
@@ -39,6 +39,9 @@ from relaxcheck.generators.graphs.choices import Choices
 from relaxcheck.generators.graphs.growth import Limits
 from relaxcheck.generators.graphs.mismatch import called_wrongly, wrong
 from relaxcheck.generators.graphs.programs import any_program, chosen
+from relaxcheck.generators.kvcache.case import KvCase
+from relaxcheck.generators.kvcache.family import case_at as kv_cache_at
+from relaxcheck.generators.kvcache.family import family as kv_cache_family
 from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.generators.onnx.family import OnnxFamily
 from relaxcheck.generators.onnx.hints import HINTS
@@ -60,8 +63,8 @@ _FEW = 5
 _MOST_TRIED = 500
 
 __all__ = [
-    "DTYPES", "cases", "check", "expressions", "invalid_calls", "models", "module", "note_script",
-    "programs", "script", "torch_programs",
+    "DTYPES", "cases", "check", "expressions", "invalid_calls", "kv_caches", "models", "module",
+    "note_script", "programs", "script", "torch_programs",
 ]  # fmt: skip
 
 
@@ -194,6 +197,20 @@ def torch_programs(
     if unknown := sorted(set(chosen) - known.keys()):
         raise ValueError(f"no PyTorch programs of {', '.join(unknown)} are drawn")
     return _built([known[name] for name in chosen], fixes)
+
+
+@st.composite
+def kv_caches(draw: st.DrawFn, fixes: bool = False) -> KvCase:
+    """Operations on a paged KV cache, each valid in the state that those before it lead to.
+
+    One sequence in eight ends with an operation that the cache has to refuse. Hypothesis draws
+    every operation, so that a failing sequence shrinks.
+
+    Args:
+        fixes: whether the fixes are installed.
+    """
+    point = draw(points(kv_cache_family().axes))
+    return with_fixes(kv_cache_at(point, draw(SEEDS), Choices(draw)), fixes)
 
 
 @st.composite
