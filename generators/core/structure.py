@@ -53,6 +53,16 @@ ELEMENT = "tuple_item"
 
 AT = "at"
 
+PASSING = "passing"
+"""The attribute of calls of a function that says how its arguments, or itself, are passed.
+
+``tuple``: as one tuple, which the function takes. ``local``: the function is a value of its caller,
+and no function of the module. All calls of a function have the same, or none.
+"""
+
+AS_TUPLE, LOCAL = "tuple", "local"
+"""The values of ``PASSING``."""
+
 
 def check_results(
     node: Named, function: Callee, functions: Mapping[str, Callee], item: object

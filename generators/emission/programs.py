@@ -36,7 +36,15 @@ from relaxcheck.generators.core.program import (
     ShapeValue,
     called,
 )
-from relaxcheck.generators.core.structure import AT, BRANCH, ELEMENT, TUPLE
+from relaxcheck.generators.core.structure import (
+    AS_TUPLE,
+    AT,
+    BRANCH,
+    ELEMENT,
+    LOCAL,
+    PASSING,
+    TUPLE,
+)
 from relaxcheck.generators.emission import calls
 from relaxcheck.generators.emission.dims import emitted_dim
 
@@ -85,8 +93,9 @@ def emit(case: Case, *, constants_as_parameters: bool = False) -> tvm.IRModule:
     builder = relax.BlockBuilder()
     calling = [node for node in program.nodes if node.operator in (CALL, *CLOSURES)]
     wanted = {node.attributes["function"] for node in calling}
+    passing = {node.attributes["function"]: node.attributes.get(PASSING) for node in calling}
     variables = {
-        name: _emit_function(builder, name, function)
+        name: _emit_function(builder, name, function, passing[name])
         for name, function in program.functions.items()
         if name in wanted
     }
@@ -109,14 +118,28 @@ def _sizes(program: Program) -> tuple[list[Any], dict[str, Any]]:
     return [relax.Var(SIZES, shape)], sizes
 
 
-def _emit_function(builder: Any, name: str, function: Program) -> Any:
-    """The variable of a private function of the module, which has symbols of its own."""
+def _emit_function(builder: Any, name: str, function: Program, passing: Attribute = None) -> Any:
+    """The variable of a private function of the module, which has symbols of its own.
+
+    A local function is the function itself.
+    """
+    if passing == LOCAL:
+        apart = relax.BlockBuilder()
+        _emit_function(apart, name, function)
+        return apart.get()[name]
     sizes = {symbol: tvm_api.shape_var(symbol) for symbol in function.symbols}
     bound = {}
     for tensor in function.inputs:
         shape = [emitted_dim(dim, sizes) for dim in tensor.shape]
         bound[tensor.name] = relax.Var(tensor.name, tvm_api.tensor_type(shape, tensor.dtype))
-    return _emit_body(builder, name, function, list(bound.values()), bound, sizes, {})
+    parameters = list(bound.values())
+    if passing == AS_TUPLE:
+        types = [tvm_api.type_of(each) for each in parameters]
+        parameters = [relax.Var("arguments", tvm_api_shapes.tuple_type(types))]
+    together = passing == AS_TUPLE
+    return _emit_body(
+        builder, name, function, parameters, bound, sizes, {}, passed_together=together
+    )
 
 
 def _emit_body(
@@ -127,9 +150,19 @@ def _emit_body(
     bound: dict[str, Any],
     sizes: Mapping[str, Any],
     called: Mapping[str, Any],
+    *,
+    passed_together: bool = False,
 ) -> Any:
-    """The global variable of the function ``name``, private but for ``main``."""
+    """The global variable of the function ``name``, private but for ``main``.
+
+    ``passed_together``: its only parameter is the tuple of what ``bound`` names.
+    """
     with builder.function(name, parameters, pure=is_pure(program), private=name != "main"):
+        if passed_together:
+            bound = {
+                each: builder.emit(relax.TupleGetItem(parameters[0], at))
+                for at, each in enumerate(bound)
+            }
         body = _Body(builder, sizes, called, bound, program.functions)
         results = (_results if is_one_block(program) else _results_of_blocks)(body, program)
         return builder.emit_func_output(results[0] if len(results) == 1 else relax.Tuple(results))
@@ -168,7 +201,7 @@ class _Body(NamedTuple):
         made = tuples.get(key) if ITEM in node.attributes else None
         if made is None:
             if node.operator == CALL:
-                call = relax.Call(self.called[str(node.attributes["function"])], arguments)
+                call = self._call(node, arguments, tuples)
             else:
                 function, otherwise = (self._branch(node, name) for name in _BRANCHES)
                 call = relax.If(arguments[0], function, otherwise)
@@ -178,6 +211,18 @@ class _Body(NamedTuple):
             return made
         item = relax.TupleGetItem(made, node.attributes[ITEM])
         return self.builder.emit(item, name_hint=node.name)
+
+    def _call(self, node: Node, arguments: list[Any], made: dict[Hashable, Any]) -> Any:
+        """The call of a function of the module, or of a local one, which is made first."""
+        name = str(node.attributes["function"])
+        function = self.called[name]
+        if node.attributes.get(PASSING) == LOCAL:
+            if (LOCAL, name) not in made:
+                made[LOCAL, name] = self.builder.emit(function)
+            function = made[LOCAL, name]
+        if node.attributes.get(PASSING) == AS_TUPLE:
+            arguments = [relax.Tuple(arguments)]
+        return relax.Call(function, arguments)
 
     def _branch(self, node: Node, name: str) -> Any:
         """The body of the function that the attribute ``name`` names, in a block of its own."""

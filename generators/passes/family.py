@@ -165,4 +165,10 @@ def _axes(record: Pass, pipelines: Sequence[str]) -> tuple[Axis, ...]:
         Axis(_OPTION + option.name, option.values, option.values[0]) for option in record.options
     ]
     after = (AFTER_LOWERING,) if record.lowers else pipelines
-    return axes(own, after, record.name, record.dtypes, functions=record.functions)
+    return axes(
+        own,
+        after,
+        record.name,
+        record.dtypes,
+        functions=record.structure if record.functions else "",
+    )

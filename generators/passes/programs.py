@@ -26,7 +26,7 @@ from relaxcheck.generators.graphs.whole.structure import PLAIN, structured
 _NO, _SOME, _EVERY = "none", "some", "all"
 _SYMBOLIC, _STATIC = "symbolic", "static"
 
-_STRUCTURES = (PLAIN, "function", "tuple", "blocks")
+_STRUCTURES = (PLAIN, "function", "tuple of arguments", "tuple", "blocks")
 """The structures around programs. Branches of a conditional share memory by a fault of TVM's that
 ends the process, whatever the pass."""
 
@@ -58,12 +58,12 @@ def axes(
     name: str = "",
     dtypes: Sequence[str] = (),
     *,
-    functions: bool = False,
+    functions: str = "",
 ) -> tuple[Axis, ...]:
     """The axes of a family of passes: its ``own``, those of the program and of how it is run.
 
     Of the fragments the pass ``name`` takes those that are for it, if there are any; ``functions``:
-    most programs have private functions.
+    the structure of private functions that most programs have.
     """
     symbolic = Given(("dims",), lambda dims, value: dims == _SYMBOLIC or value == PLAIN)
     is_random = Given(("form",), lambda form, value: form in (RANDOM, _WIDE) or value == SIMPLEST)
@@ -88,16 +88,17 @@ def axes(
             Axis("steps", tuple(range(1, 9)), 1, one_step, least=(1,)),
             Axis("focus", NAMES, SIMPLEST, Every((is_random, fits))),
             Axis("dtype", kinds, kinds[0], default_weight=4),
-            Axis("dims", (_SYMBOLIC, _STATIC), _SYMBOLIC),
+            # A static program has no functions.
+            Axis("dims", (_SYMBOLIC, _STATIC), _SYMBOLIC, default_weight=4 if functions else 1),
             Axis("constants", (_NO, _SOME, _EVERY), _NO),
             CONTEXT_AXIS,
             Axis(
                 "structure",
-                _STRUCTURES,
+                tuple(dict.fromkeys((*_STRUCTURES, functions or PLAIN))),
                 PLAIN,
                 symbolic,
                 default_weight=1 if functions else 6,
-                weights={"function": 8} if functions else {},
+                weights={functions: 8} if functions else {},
             ),
         ),
         pipelines,

@@ -22,8 +22,9 @@ class Pass:
     has applied. ``dtypes`` are those of the programs that it takes, by TVM's documentation (all, if
     it has none). ``mixed_precision``: it computes float32 parts in float16. ``binds_constants``:
     the constants of the program are parameters until then. ``one_binding``: it compiles for one
-    choice of sizes. It is about ``functions``: most programs for it have private ones.
-    ``canonicalizes``: it drops useless bindings besides, as CanonicalizeBindings does.
+    choice of sizes. It is about ``functions``: most programs for it have private ones, in the
+    ``structure`` that it looks for. ``canonicalizes``: it drops useless bindings besides, as
+    CanonicalizeBindings does.
 
     ``differs_again`` is the reason why its result may change when it is applied to that again; it
     is the same where there is none. ``widens`` is the reason why types of ``main`` may become less
@@ -40,6 +41,7 @@ class Pass:
     binds_constants: bool = False
     one_binding: bool = False
     functions: bool = False
+    structure: str = "function"
     canonicalizes: bool = False
     differs_again: str = ""
     widens: str = ""

@@ -32,7 +32,7 @@ from relaxcheck.generators.core.program import (
     ShapeValue,
     called,
 )
-from relaxcheck.generators.core.structure import BRANCH
+from relaxcheck.generators.core.structure import AS_TUPLE, BRANCH, LOCAL, PASSING
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.record import Attribute as Declared
 from relaxcheck.generators.operators.record import Operator
@@ -73,7 +73,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 _CALL = {"function", "sizes"}
 _SPECIAL = {
-    CALL: _CALL,
+    CALL: {*_CALL, PASSING},
     **dict.fromkeys(CLOSURES, _CALL),
     CALL_TIR: {"function", "of", "shape", "dtype"},
 }
@@ -161,6 +161,8 @@ def _check_call(node: Node, record: Operator, *, lenient: bool) -> None:
         raise CaseError(f"node {node.name}: no function of TIR is called so")
     if node.operator in CALLS:
         _check_function(node)
+    if node.attributes.get(PASSING) not in (None, AS_TUPLE, LOCAL):
+        raise CaseError(f"node {node.name}: {PASSING} is not {AS_TUPLE!r} or {LOCAL!r}")
 
 
 def _check_function(node: Node) -> None:

@@ -28,7 +28,15 @@ from relaxcheck.generators.core.program import (
     ShapeValue,
 )
 from relaxcheck.generators.core.rewrites.sizes import at_sizes
-from relaxcheck.generators.core.structure import AT, BRANCH, ELEMENT, TUPLE
+from relaxcheck.generators.core.structure import (
+    AS_TUPLE,
+    AT,
+    BRANCH,
+    ELEMENT,
+    LOCAL,
+    PASSING,
+    TUPLE,
+)
 from relaxcheck.generators.passes.calls import binds_constants
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.reports.programs.call_text import (
@@ -61,9 +69,10 @@ def program_lines(case: Case, names: Mapping[str, str]) -> list[str]:
         lines.append("    bb = relax.BlockBuilder()")
     calling = [node for node in program.nodes if node.operator in (CALL, *CLOSURES)]
     wanted = {node.attributes["function"] for node in calling}
+    passing = {node.attributes["function"]: node.attributes.get(PASSING) for node in calling}
     for name, function in program.functions.items():
         if name in wanted:
-            lines += [f"    {line}" for line in _function(name, function)]
+            lines += [f"    {line}" for line in _function(name, function, passing[name])]
     lines += [f"    {line}" for line in _variables(program, names, as_parameters)]
     if not program.functions:
         lines.append("    bb = relax.BlockBuilder()")
@@ -74,18 +83,31 @@ def program_lines(case: Case, names: Mapping[str, str]) -> list[str]:
     return [*lines, "    return bb.get()"]
 
 
-def _function(name: str, function: Program) -> list[str]:
-    """A function of the module's own, whose variables are called after it."""
+def _function(name: str, function: Program, passing: Attribute) -> list[str]:
+    """A function of the module's own, or a local one, whose variables are called after it."""
     own = [*(named.name for named in function.inputs), *(named.name for named in function.nodes)]
     names = {own_name: f"{name}_{own_name}" for own_name in own}
     arguments = ", ".join(names[tensor.name] for tensor in function.inputs)
     body = _body(function, names)
     body[-1] = f"{name} = {body[-1]}"
-    return [
-        *_variables(function, names, as_parameters=False),
+    variables = _variables(function, names, as_parameters=False)
+    if passing == AS_TUPLE:
+        types = ", ".join(type_text(tensor.shape, tensor.dtype) for tensor in function.inputs)
+        variables = [*_symbols(function), f'{name}_all = relax.Var("arguments", R.Tuple({types}))']
+        elements = [
+            f"{names[tensor.name]} = bb.emit(relax.TupleGetItem({name}_all, {at}))"
+            for at, tensor in enumerate(function.inputs)
+        ]
+        arguments, body = f"{name}_all", [*elements, *body]
+    lines = [
+        *variables,
         f'with bb.function("{name}", [{arguments}], private=True):',
         *(f"    {line}" for line in body),
     ]
+    if passing == LOCAL:
+        begun = "main_bb, bb = bb, relax.BlockBuilder()"
+        return [begun, *lines, f'{name} = bb.get()["{name}"]', "bb = main_bb"]
+    return lines
 
 
 def size_names(program: Program) -> list[str]:
@@ -194,7 +216,7 @@ def _bound(
         before, text = _called(node, names, arguments, tuples)
     if ITEM not in node.attributes:
         return [*before, f"{names[node.name]} = bb.emit({text})"]
-    lines, key = [], text if node.operator == BRANCH else "\n".join([*before, text])
+    lines, key = [], text if node.operator in (BRANCH, CALL) else "\n".join([*before, text])
     if key not in tuples:
         tuples[key] = f"{names[node.name]}_all"
         lines = [*before, f"{tuples[key]} = bb.emit({text})"]
@@ -240,12 +262,27 @@ def _called(
         case "closure":
             return closure_lines(node, names[node.name], arguments, made)
     if node.operator == CALL:
-        return [], f"relax.Call({node.attributes['function']}, [{', '.join(arguments)}])"
+        return _call_of_function(node, arguments, made)
     if node.operator == TUPLE:
         return [], f"relax.Tuple([{', '.join(arguments)}])"
     if node.operator == ELEMENT:
         return [], f"relax.TupleGetItem({arguments[0]}, {node.attributes[AT]})"
     return [], _call(node, arguments)
+
+
+def _call_of_function(
+    node: Node, arguments: Sequence[str], made: dict[str, str]
+) -> tuple[list[str], str]:
+    """The line that makes a local function, unless it is ``made``, and the call."""
+    name, passed = str(node.attributes["function"]), ", ".join(arguments)
+    if node.attributes.get(PASSING) == AS_TUPLE:
+        return [], f"relax.Call({name}, [relax.Tuple([{passed}])])"
+    lines, function = [], name
+    if node.attributes.get(PASSING) == LOCAL:
+        function = f"{name}_local"
+        lines = [] if f"{LOCAL} {name}" in made else [f"{function} = bb.emit({name})"]
+        made[f"{LOCAL} {name}"] = function
+    return lines, f"relax.Call({function}, [{passed}])"
 
 
 def _conditional(

@@ -55,8 +55,21 @@ _TEMPLATES = Environment(
 
 _TAKEN = frozenset(
     {
-        *("F", "R", "T", "actual", "arrays", "bb", "bound", "calls", "checks", "child", "ctypes"),
-        *("end", "error"),
+        *(
+            "F",
+            "R",
+            "T",
+            "actual",
+            "arrays",
+            "bb",
+            "main_bb",
+            "bound",
+            "calls",
+            "checks",
+            "child",
+            "ctypes",
+        ),
+        *("end", "error", "main_bb"),
         *("expected", "found", "hashlib", "k", "k0", "k1", "k_starts", "left_behind", "main"),
         *("mask", "math", "ml_dtypes", "mod", "named", "names", "np", "os", "output", "outputs"),
         *("program", "pytest", "q", "q0", "q1", "q_starts", "re", "reference", "relax", "resource"),

@@ -21,7 +21,15 @@ from relaxcheck.generators.core.program import (
     Program,
     ShapeValue,
 )
-from relaxcheck.generators.core.structure import AT, BRANCH, ELEMENT, TUPLE
+from relaxcheck.generators.core.structure import (
+    AS_TUPLE,
+    AT,
+    BRANCH,
+    ELEMENT,
+    LOCAL,
+    PASSING,
+    TUPLE,
+)
 from relaxcheck.generators.graphs.choices import Choices
 
 PLAIN = "plain"
@@ -77,7 +85,7 @@ def structured(name: str, draft: Draft, program: Program, choices: Choices) -> P
         if any(symbols(dim).intersection(draft.counted) for dim in value.shape)
     }
     work = _Work(program, values, frozenset(barred), choices)
-    for each in STRUCTURES[name]:
+    for each in _EVERY[name]:
         each(work)
     return work.program
 
@@ -113,6 +121,21 @@ def _functions(work: _Work) -> None:
     name = work.name("block")
     calls = _calls(name, function, arguments, used)
     _replace(work, window, {name: function}, calls)
+
+
+def _passing(how: str) -> Structure:
+    """Say of all calls of functions how these, or their arguments, are passed."""
+
+    def structure(work: _Work) -> None:
+        nodes = tuple(
+            msgspec.structs.replace(node, attributes={**node.attributes, PASSING: how})
+            if node.operator == CALL
+            else node
+            for node in work.program.nodes
+        )
+        work.program = msgspec.structs.replace(work.program, nodes=nodes)
+
+    return structure
 
 
 def _conditional(work: _Work) -> None:
@@ -214,12 +237,18 @@ def _blocks(work: _Work) -> None:
 STRUCTURES: dict[str, Sequence[Structure]] = {
     PLAIN: (),
     "function": (_functions,),
+    "tuple of arguments": (_functions, _passing(AS_TUPLE)),
     "if": (_conditional,),
     "tuple": (_tuples,),
     "blocks": (_blocks,),
     "mixed": (_tuples, _functions, _conditional, _blocks),
 }
 """By name the rewritings, one after the other."""
+
+LOCAL_FUNCTION = "local function"
+"""The structure that only LambdaLift takes: the virtual machine has no local functions."""
+
+_EVERY = {**STRUCTURES, LOCAL_FUNCTION: (_functions, _passing(LOCAL))}
 
 
 def _before(work: _Work, at: int) -> list[str]:

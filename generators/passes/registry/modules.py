@@ -1,5 +1,6 @@
 """Passes that make, merge and specialise functions."""
 
+from relaxcheck.generators.graphs.whole.structure import LOCAL_FUNCTION
 from relaxcheck.generators.passes.record import Option, Pass
 from relaxcheck.generators.passes.registry.layouts import CHAINS
 
@@ -40,6 +41,7 @@ PASSES = (
         name="ExpandTupleArguments",
         meaning="Pass the members of tuples to private functions one by one.",
         functions=True,
+        structure="tuple of arguments",
         canonicalizes=True,
     ),
     Pass(
@@ -72,6 +74,8 @@ PASSES = (
     Pass(
         name="LambdaLift",
         meaning="Lift local functions to the module.",
+        functions=True,
+        structure=LOCAL_FUNCTION,
     ),
     Pass(
         name="NormalizeGlobalVar",

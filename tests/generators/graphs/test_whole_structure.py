@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.core.program import Case, Program
+from relaxcheck.generators.core.structure import PASSING
 from relaxcheck.generators.graphs.whole.family import PIPELINES, family
 from relaxcheck.generators.graphs.whole.structure import STRUCTURES
 from relaxcheck.harness.programs import wellformed
@@ -26,6 +27,7 @@ def _has(structure: str, program: Program) -> bool:
     return {
         "plain": not program.functions and not program.apart and "tuple" not in operators,
         "function": "call" in operators,
+        "tuple of arguments": any(PASSING in node.attributes for node in program.nodes),
         "if": "if" in operators,
         "tuple": {"tuple", "tuple_item"} <= operators,
         "blocks": bool(program.apart),
@@ -43,7 +45,7 @@ def test_most_programs_have_it_and_all_are_valid(structure: str) -> None:
         assert not known.refused, known.refused
 
 
-@pytest.mark.parametrize("structure", ["function", "tuple", "blocks"])
+@pytest.mark.parametrize("structure", ["function", "tuple of arguments", "tuple", "blocks"])
 def test_the_outputs_are_those_of_the_plain_program(structure: str) -> None:
     for case, plain in zip(_cases(structure), _cases("plain"), strict=True):
         ours, theirs = reference(case).values, reference(plain).values

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 import tvm
 from tvm import relax
+from tvm.script import relax as script
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.tvm_api.functions import return_type
 from relaxcheck.generators.core.draft import Draft
-from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
+from relaxcheck.generators.emission.programs import emit
 from relaxcheck.generators.passes import OUT, PASSES
 from relaxcheck.generators.passes.calls import prepared
 from relaxcheck.harness.compiling.building import OwnFault
@@ -19,7 +21,9 @@ from relaxcheck.harness.compiling.passes import making
 from relaxcheck.harness.compiling.passes.checks import CHECKS, KEPT, serializes, wider
 from relaxcheck.harness.compiling.passes.details import BROKEN, CHANGED, RAN
 from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.programs import wellformed
 from relaxcheck.harness.programs.execute import execute
+from relaxcheck.reports.programs.program_text import program_lines
 
 Damage = Callable[[Any], Any]
 
@@ -49,6 +53,31 @@ def test_a_right_pass_passes_every_check(name: str) -> None:
     assert outcome.details[RAN] == [name]
     assert outcome.details[CHANGED] == [name]
     assert BROKEN not in outcome.details
+
+
+@pytest.mark.parametrize(
+    ("name", "passing"), [("ExpandTupleArguments", "tuple"), ("LambdaLift", "local")]
+)
+def test_a_pass_of_functions_changes_the_calls_that_it_is_for(name: str, passing: str) -> None:
+    inner = Program(
+        (Input("a", ("n",), "float32"), Input("b", ("n",), "float32")),
+        (Node("c", "subtract", ("a", "b")), Node("d", "exp", ("a",))),
+        ("c", "d"),
+    )
+    how = {"function": "inner", "sizes": ShapeValue(("m",)), "passing": passing}
+    calls = [Node(f"y{item}", "call", ("x", "z"), {**how, "item": item}) for item in (0, 1)]
+    inputs = (Input("x", ("m",), "float32"), Input("z", ("m",), "float32"))
+    again = Node("w", "call", ("y1", "x"), {**how, "item": 0})
+    program = Program(inputs, (*calls, again), ("y0", "w"), {"inner": inner})
+    case = Case("passes", program, ({"m": 3},), passes=prepared([(PASSES[name], {})]))
+    wellformed.check(case)
+    outcome = execute(case)
+    assert outcome.verdict is Verdict.PASS, outcome.message
+    assert outcome.details[CHANGED] == [name]
+    lines = program_lines(case, {each.name: each.name for each in (*inputs, *program.nodes)})
+    space: dict[str, Any] = {"relax": relax, "tvm": tvm, "tirx": tvm.tirx, "R": script}
+    exec("\n".join(lines), space)
+    tvm.ir.assert_structural_equal(space["program"](), emit(case), map_free_vars=True)
 
 
 @pytest.mark.parametrize("name", ["ExpandTupleArguments", "RemoveUnusedOutputs"])
