@@ -3,8 +3,10 @@
 layer_norm, group_norm and instance_norm refuse float64; rms_norm computes it in float32. rms_norm
 normalizes over the last axes alone, and not over all. It and layer_norm read their weights as if
 the axes rose, so that axes in another order give wrong results. group_norm does not compile if
-several dimensions are expressions of one symbol. batch_norm of float16 returns float32: the results
-do not have the type of the call, and calls on them are refused.
+several dimensions are expressions of one symbol. It and instance_norm take the mean of squares less
+the square of the mean for the variance, which cancel where the mean is far from zero. batch_norm of
+float16 returns float32: the results do not have the type of the call, and calls on them are
+refused.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,11 +42,8 @@ def _in_own_dtype(original: Legalization) -> Legalization:
         elsewhere = name == "rms_norm" and (len(axes) == rank or axes != last)
         # The axes of weights are in the order of the call.
         disordered = name == "layer_norm" and axes != sorted(axes)
-        grouped = hasattr(attrs, "num_groups") and any(
-            tvm_api.as_int(dim) is None and not tvm_api.is_variable(dim)
-            for dim in tvm_api.shape_of(data)
-        )
-        wrong = elsewhere or disordered or grouped
+        cancels = name in ("group_norm", "instance_norm")
+        wrong = elsewhere or disordered or cancels
         if tvm_api.dtype_of(data) != "float64" and not wrong:
             return original(builder, call)
         channel = int(attrs.channel_axis) % rank if hasattr(attrs, "channel_axis") else None
@@ -219,6 +218,26 @@ def normalizes_groups_of_expressions() -> bool:
     )
 
 
+_OFFSET = 8192.0
+"""A mean beside whose square, in float32, nothing is left of that of a deviation of 1."""
+
+
+def normalizes_small_deviations() -> bool:
+    """True if group_norm and instance_norm of float32 are right where the mean is far from zero."""
+    data = np.array([[[_OFFSET - 1, _OFFSET + 1]]], "float32")
+    arrays = [data, np.ones(1, "float32"), np.zeros(1, "float32")]
+    return all(
+        probes.computes(
+            probes.one_call(
+                partial(getattr(relax.op.nn, name), **attributes), *(each.shape for each in arrays)
+            ),
+            arrays,
+            data - _OFFSET,
+        )
+        for name, attributes in _NORMALIZED[1:]
+    )
+
+
 def normalizes_float16_batches() -> bool:
     """True if batch_norm is lowered to results of the dtype of the call's type."""
     half = ("float16",) * 5
@@ -257,7 +276,8 @@ FIX = Fix(
     fault=(
         "normalizations refuse float64, or compute it in float32; rms_norm fails over all axes, and"
         " over axes that are not the last; layer_norm and rms_norm misread weights of axes that do"
-        " not rise; group_norm does not compile over expressions of one symbol; batch_norm of"
+        " not rise; group_norm does not compile over expressions of one symbol, and it and"
+        " instance_norm lose the digits of deviations from a mean far from zero; batch_norm of"
         " float16 returns float32"
     ),
     issue=None,
@@ -267,6 +287,7 @@ FIX = Fix(
         FaultPart("leading axes", lambda: not normalizes_leading_axes()),
         FaultPart("order of axes", lambda: not normalizes_axes_in_any_order()),
         FaultPart("groups", lambda: not normalizes_groups_of_expressions()),
+        FaultPart("small deviations", lambda: not normalizes_small_deviations()),
         FaultPart("batches of float16", lambda: not normalizes_float16_batches()),
     ),
     attributes=(

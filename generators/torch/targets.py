@@ -188,3 +188,16 @@ def thing(name: str) -> Any:
 
 def _release() -> str:
     return str(torch.__version__).split("+")[0]
+
+
+_SEQUENCES = frozenset(
+    (
+        *("meshgrid", "broadcast_tensors", "unbind", "chunk", "unsafe_chunk", "split"),
+        *("tensor_split", "unsafe_split", "split_with_sizes", "hsplit", "vsplit", "dsplit"),
+    )
+)
+
+
+def returns_sequence(path: str) -> bool:
+    """True if the function or method at ``path`` returns a sequence, of a single tensor too."""
+    return path.rpartition(".")[2] in _SEQUENCES

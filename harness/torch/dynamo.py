@@ -45,7 +45,7 @@ def compiled(case: TorchCase) -> Callable[..., Any]:
         return _recording(made, raised)
 
     try:
-        torch.compiler.reset()
+        # No reset before it: other programs, which run later, would be compiled again then.
         module = traced(case.program, constants(case), case.seed, case.regime)
         function = torch.compile(module, backend=backend)
     except Exception as error:

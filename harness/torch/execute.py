@@ -198,6 +198,9 @@ def _end(compiled: _Compiled, runs: Sequence[Run], *, plain: bool = False) -> Ou
             main = compiled.main
             if compiled.program is not None:
                 main = building.load(compiled.program, cheaply=case.opt_level == 0 and not plain)
+            else:
+                # PyTorch may ask its backend for another compilation.
+                switch_fixes(case.fixes)
             assert main is not None
         # Where others compare its outcome, no zero on the stack may make it right.
         call = building.run_on_filled_stack if plain else building.run

@@ -38,7 +38,7 @@ def traced(program: Program, held: Mapping[str, Array], seed: int, regime: str) 
         args = tuple(argument_of(each, values) for each in node.args)
         keywords = {name: argument_of(each, values) for name, each in node.keywords.items()}
         result = _called(graph, tracer, program, node.target, args, keywords)
-        if len(node.outputs) == 1:
+        if len(node.outputs) == 1 and not targets.returns_sequence(node.target):
             values[node.outputs[0]] = result
         else:
             values |= {name: result[at] for at, name in enumerate(node.outputs) if name}

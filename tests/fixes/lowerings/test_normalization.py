@@ -117,8 +117,8 @@ def test_float16_is_normalized_over_all_axes_in_float32() -> None:
 
 
 def test_operands_that_tvm_normalizes_are_lowered_as_before() -> None:
-    shapes = (("B", 4, "M"), (4,), (4,))
-    program = compiled.module(NORMS[1][0], *shapes)
+    shapes = (("B", 4, "M"), (4, "M"), (4, "M"))
+    program = compiled.module(NORMS[0][0], *shapes)
     want = str(relax.transform.LegalizeOps()(program))
     with installation.install([normalization.FIX]):
         assert str(relax.transform.LegalizeOps()(program)) == want
@@ -140,6 +140,10 @@ PROGRAMS: whole.Programs = {
             for name in ("layer_norm", "rms_norm")
         ),
         "groups": (whole.upstream("normalization", "group_norm_over_expressions"),),
+        "small deviations": tuple(
+            whole.upstream("normalization", f"{name}_norm_of_small_deviations")
+            for name in ("group", "instance")
+        ),
         "batches of float16": (whole.upstream("normalization", "batch_norm_of_float16"),),
     },
 }

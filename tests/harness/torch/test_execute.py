@@ -59,6 +59,29 @@ def test_doors_and_arguments_of_the_importer(importing: Importing) -> None:
     assert {check.output for check in outcome.checks} == {"y"}
 
 
+def test_a_sequence_of_one_tensor_is_unpacked() -> None:
+    program = Program(
+        (Tensor("x", (3,)),),
+        (Node("torch.Tensor.split", (Ref("x"), 3)), Node("torch.tanh", (Ref("y"),), {}, ("z",))),
+        ("y", "z"),
+    )
+    outcome = execute(TorchCase("torch-graph", program, importing=Importing(FX)))
+    assert outcome.verdict is Verdict.PASS, outcome.message
+
+
+def test_programs_of_the_door_dynamo_run_with_their_own_fixes() -> None:
+    """One that lacks a fix beside one that has it: neither is compiled with the other's."""
+    program = Program(
+        (Tensor("x", (3,)),), (Node("torch.nn.functional.mish", (Ref("x"),)),), ("y",)
+    )
+    cases = [
+        TorchCase("torch-graph", program, importing=Importing(DYNAMO), fixes=fixes)
+        for fixes in (True, False, True)
+    ]
+    verdicts = [each.verdict for each in execute_together(cases, lambda number, stage: None)]
+    assert verdicts == [Verdict.PASS, Verdict.UNSUPPORTED, Verdict.PASS]
+
+
 @pytest.mark.parametrize("decomposed", [True, False])
 @pytest.mark.parametrize("keep_params", [True, False])
 def test_what_a_module_holds(decomposed: bool, keep_params: bool) -> None:

@@ -66,10 +66,10 @@ KEPT_LAYERS = ("Dropout", "Identity", "Flatten")
 """The layers of ``torch.nn`` of which it is."""
 
 
-def add_entries(importer: Any, model: Any) -> None:
-    """Let ``importer`` convert all but ``KEPT`` and ``KEPT_LAYERS`` by way of ATen.
+def prepared(importer: Any, model: Any, keep_params_as_input: bool) -> Any:
+    """``model``, of which ``importer`` converts all but ``KEPT`` and ``KEPT_LAYERS`` by ATen.
 
-    So go also the functions and layers that the graph ``model`` calls and that it lacks.
+    So go also the functions and layers that it calls and that the importer lacks.
     """
     from torch import nn
 
@@ -80,6 +80,26 @@ def add_entries(importer: Any, model: Any) -> None:
     }
     for key in {*table, *_called(model)}:
         table[key] = Tracer(importer, aten, kept.get(key, never), table.get(key))
+    return model if keep_params_as_input else _Model(model)
+
+
+class _Model:
+    """A graph's ``model`` that names the parameters alone of dtypes that the importer takes.
+
+    It refuses all others at its start; the calls that read them convert them.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def named_parameters(self) -> Iterator[tuple[str, Any]]:
+        """The names and the parameters."""
+        for name, parameter in self._model.named_parameters():
+            if str(parameter.dtype) in ("torch.float32", "torch.float16"):
+                yield name, parameter
 
 
 def _called(model: Any) -> Iterator[Any]:
@@ -100,9 +120,16 @@ def _rebindings() -> tuple[MethodRebinding, ...]:
     before = getattr(TorchFXImporter, _METHOD)
 
     @functools.wraps(before)
-    def from_fx(importer: Any, model: Any, *arguments: Any, **keywords: Any) -> Any:
-        add_entries(importer, model)
-        return before(importer, model, *arguments, **keywords)
+    def from_fx(
+        importer: Any,
+        model: Any,
+        input_info: Any,
+        keep_params_as_input: bool,
+        *arguments: Any,
+        **keywords: Any,
+    ) -> Any:
+        model = prepared(importer, model, keep_params_as_input)
+        return before(importer, model, input_info, keep_params_as_input, *arguments, **keywords)
 
     return (MethodRebinding(TorchFXImporter, _METHOD, from_fx),)
 
@@ -150,5 +177,13 @@ FIX = Fix(
     ),
     rebindings=_rebindings,
     after="torch_striding",
-    patch=(Guard(_FILE, f"{_OWNER}.{_METHOD}", add_entries, "self, model"),),
+    patch=(
+        Guard(
+            _FILE,
+            f"{_OWNER}.{_METHOD}",
+            prepared,
+            "self, model, keep_params_as_input",
+            result="model",
+        ),
+    ),
 )

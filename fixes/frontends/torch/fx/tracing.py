@@ -110,7 +110,7 @@ def convert_traced(importer: Any, node: Any, aten: Importer) -> Any:
         each.target.__name__
         for each in graph.nodes
         if each.op == "call_function"
-        and each.target.__name__ not in inner.convert_map
+        and (each.target.__name__ not in inner.convert_map or _is_complex(each))
         and not (_writes(each) and each.args[0] in placeholders)
     }
     if lacking:
@@ -140,6 +140,14 @@ def _writes(node: Any) -> bool:
     """True if ``node`` of a graph of ATen writes into a tensor."""
     schema = getattr(node.target, "_schema", None)
     return schema is not None and schema.is_mutable
+
+
+def _is_complex(node: Any) -> bool:
+    """True if ``node`` of a graph of ATen makes complex numbers, of which TVM has no tensors."""
+    import torch
+
+    value = node.meta.get("val")
+    return isinstance(value, torch.Tensor) and value.is_complex()
 
 
 def _tensors(value: Any) -> list[Any]:

@@ -136,6 +136,10 @@ def test_statistics_of_an_evaluated_batch_norm() -> None:
     verify(nn.Sequential(layer, nn.GELU(approximate="tanh")), DATA)
 
 
+def test_parameters_of_float64() -> None:
+    verify(nn.Sequential(nn.Conv2d(3, 2, 2), nn.ReLU()).double(), DATA.double())
+
+
 def test_tensors_that_are_written() -> None:
     verify(lambda x: (x.add_(1) * x, F.relu(x, inplace=True) + x, x), DATA)
 
@@ -195,3 +199,12 @@ def test_dynamo() -> None:
     with torch.no_grad():
         result = torch.compile(model, backend=dynamo.relax_dynamo())(data)
     np.testing.assert_allclose(result.numpy(), model(data).numpy(), 1e-5, 1e-5)
+
+
+def test_complex_numbers_are_refused_by_name() -> None:
+    class Real(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return torch.view_as_real(x.cdouble())
+
+    with pytest.raises(Exception, match=r"Unsupported function types: .*_to_copy"):
+        from_fx(torch.fx.symbolic_trace(Real()), [((3,), "float32")])

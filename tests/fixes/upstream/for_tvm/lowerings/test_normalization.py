@@ -173,5 +173,46 @@ def test_group_norm_over_expressions():
     np.testing.assert_allclose(run(Module, array, weight, bias), want, rtol=1e-4, atol=1e-5)
 
 
+def test_group_norm_of_small_deviations():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(
+            x: R.Tensor((2, 4, "m"), "float32"),
+            weight: R.Tensor((4,), "float32"),
+            bias: R.Tensor((4,), "float32"),
+        ):
+            with R.dataflow():
+                y = R.nn.group_norm(x, weight, bias, num_groups=2, channel_axis=1, axes=[2])
+                R.output(y)
+            return y
+
+    array = (8192 + np.arange(-12, 12).reshape(2, 4, 3)).astype("float32")
+    weight, bias = np.arange(1, 5, dtype="float32"), np.arange(4, dtype="float32")
+    groups = array.reshape(4, 6).astype("float64")
+    want = normalized(groups, 1).reshape(array.shape) * weight[:, None] + bias[:, None]
+    np.testing.assert_allclose(run(Module, array, weight, bias), want, rtol=1e-4, atol=1e-5)
+
+
+def test_instance_norm_of_small_deviations():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(
+            x: R.Tensor((2, 4, "m"), "float32"),
+            weight: R.Tensor((4,), "float32"),
+            bias: R.Tensor((4,), "float32"),
+        ):
+            with R.dataflow():
+                y = R.nn.instance_norm(x, weight, bias, channel_axis=1, axes=[2])
+                R.output(y)
+            return y
+
+    array = (8192 + np.arange(-12, 12).reshape(2, 4, 3)).astype("float32")
+    weight, bias = np.arange(1, 5, dtype="float32"), np.arange(4, dtype="float32")
+    want = normalized(array.astype("float64"), 2) * weight[:, None] + bias[:, None]
+    np.testing.assert_allclose(run(Module, array, weight, bias), want, rtol=1e-4, atol=1e-5)
+
+
 if __name__ == "__main__":
     tvm.testing.main()
