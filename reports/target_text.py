@@ -1,5 +1,7 @@
 """The target of a case in a script: how to name it, to build for it and to load what was built."""
 
+from collections.abc import Mapping
+
 from relaxcheck.generators.core.case import target_of
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.targets import LLVM, TARGETS
@@ -7,7 +9,28 @@ from relaxcheck.harness.outcomes.outcome import Outcome
 
 REFUSED_BY_C = "the C compiler refuses the generated code"
 """The start of the message where a C compiler finds an error in the code for target C."""
-REFUSED_BY_NVCC = "nvcc refuses the generated code"
+
+_COMPILED: Mapping[str, tuple[str, ...]] = {
+    "nvcc refuses the generated code": (
+        'command = ["nvcc", "-cubin", "-arch={arch}", "-x", "cu", "-o", os.devnull, "-"]',
+        "subprocess.run(command, input=code, text=True, check=True)",
+    ),
+    "NVRTC refuses the generated code": (
+        "from tvm.support import nvcc",
+        'nvcc.compile_cuda(code, "cubin", "{arch}", compiler="nvrtc")',
+    ),
+    "the compiler of the OpenCL device refuses the generated code": (
+        "context = pyopencl.create_some_context(interactive=False)",
+        "pyopencl.Program(context, code).build()",
+    ),
+    "naga refuses the generated code": (
+        "device = wgpu.gpu.request_adapter_sync().request_device_sync()",
+        "# Each kernel is a module of its own.",
+        'for kernel in re.split(r"//-+\\n// Function: .*\\n//-+\\n", code):',
+        "    device.create_shader_module(code=kernel)",
+    ),
+}
+"""The lines that have ``code`` compiled, by the message of the compiler that refuses it."""
 
 
 def target_text(case: Case) -> str:
@@ -56,12 +79,9 @@ def compiling_lines(case: Case, build: str, outcome: Outcome) -> list[str]:
             "# This compiles the generated C code.",
             f"relax.VirtualMachine({build}, tvm.cpu())",
         ]
-    if REFUSED_BY_NVCC in outcome.message:
-        arch = TARGETS[target_of(case)].arch
-        return [
-            f"executable = {build}",
-            "code = executable.mod.imports[0].imports[0].inspect_source()",
-            f'command = ["nvcc", "-cubin", "-arch={arch}", "-x", "cu", "-o", os.devnull, "-"]',
-            "subprocess.run(command, input=code, text=True, check=True)",
-        ]
+    for refused, lines in _COMPILED.items():
+        if refused in outcome.message:
+            arch = TARGETS[target_of(case)].arch
+            code = "code = executable.mod.imports[0].imports[0].inspect_source()"
+            return [f"executable = {build}", code, *(line.format(arch=arch) for line in lines)]
     return [build]

@@ -8,9 +8,11 @@ from relaxcheck.reports.programs.python.inputs import helper_lines
 _MODULES = {
     "ml_dtypes": "ml_dtypes",
     "numpy": "np",
+    "pyopencl": "pyopencl",
     "pytest": "pytest",
     "torch": "torch",
     "torch.nn.functional": "F",
+    "wgpu": "wgpu",
 }
 """Modules that a script may import before TVM, with the names that it gives them."""
 
@@ -44,9 +46,8 @@ def imports_of(body: str) -> list[str]:
 
 def packages_of(imports: Sequence[str]) -> str:
     """The packages to install for ``imports``."""
-    packages = [
-        name for name in ("numpy", "torch", "ml_dtypes") if f"import {name}" in " ".join(imports)
-    ]
+    known = ("numpy", "torch", "ml_dtypes", "pyopencl", "wgpu")
+    packages = [name for name in known if f"import {name}" in " ".join(imports)]
     return ", ".join(["tvm", *packages[:-1]]) + "".join(
         f" and {package}" for package in packages[-1:]
     )
