@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from relaxcheck.generators.core.case import target_of
-from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.core.compiled import CompiledCase
 from relaxcheck.generators.targets import LLVM, TARGETS
 from relaxcheck.harness.outcomes.outcome import Outcome
 
@@ -33,7 +33,7 @@ _COMPILED: Mapping[str, tuple[str, ...]] = {
 """The lines that have ``code`` compiled, by the message of the compiler that refuses it."""
 
 
-def target_text(case: Case) -> str:
+def target_text(case: CompiledCase) -> str:
     """An expression whose value is TVM's target."""
     known = TARGETS[target_of(case)]
     cpu = f'tvm.target.Target({{"kind": "llvm", "opt-level": {case.opt_level}}})'
@@ -45,18 +45,18 @@ def target_text(case: Case) -> str:
     return f'tvm.target.Target({{"kind": "{known.name}"{arch}}}, host={cpu})'
 
 
-def is_fused(case: Case) -> bool:
+def is_fused(case: CompiledCase) -> bool:
     """True if the target's default pipeline compiles the case, whatever its own pipeline says."""
     return TARGETS[target_of(case)].kernels
 
 
-def device_text(case: Case) -> str:
+def device_text(case: CompiledCase) -> str:
     """An expression whose value is the device that runs the code."""
     known = TARGETS[target_of(case)]
     return "tvm.cpu()" if known.device in ("", "cpu") else f"tvm.device({known.device!r})"
 
 
-def tensor_text(case: Case) -> str:
+def tensor_text(case: CompiledCase) -> str:
     """The function that makes a tensor of the device of an array."""
     device = device_text(case)
     if device == "tvm.cpu()":
@@ -64,7 +64,7 @@ def tensor_text(case: Case) -> str:
     return f"(lambda array: tvm.runtime.tensor(array, {device}))"
 
 
-def target_words(case: Case) -> str:
+def target_words(case: CompiledCase) -> str:
     """The target in words: ``llvm (CPU)``."""
     known = TARGETS[target_of(case)]
     if known.name == LLVM:
@@ -72,7 +72,7 @@ def target_words(case: Case) -> str:
     return f"{known.name} ({known.language}{f', {known.arch}' if known.arch else ''})"
 
 
-def compiling_lines(case: Case, build: str, outcome: Outcome) -> list[str]:
+def compiling_lines(case: CompiledCase, build: str, outcome: Outcome) -> list[str]:
     """Lines that ``build``, an expression, and have the generated code compiled if that fails."""
     if REFUSED_BY_C in outcome.message:
         return [

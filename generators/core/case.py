@@ -12,7 +12,7 @@ from typing import ClassVar, TypeVar
 
 import msgspec
 
-from relaxcheck.generators.targets import LLVM
+from relaxcheck.generators.targets import LLVM, TARGETS
 
 C = TypeVar("C", bound="AnyCase")
 
@@ -147,6 +147,18 @@ def with_fixes(case: C, fixes: bool) -> C:
 def target_of(case: AnyCase) -> str:
     """The name of the target that ``case`` is compiled for."""
     return LLVM if case.target is msgspec.UNSET else str(case.target)
+
+
+def check_target(target: str | msgspec.UnsetType) -> None:
+    """Check the field ``target`` of a case: unset, or another target than LLVM's.
+
+    Raises:
+        ValueError: in one line.
+    """
+    if target == LLVM:
+        raise ValueError(f"target {LLVM!r} is the default: leave it out")
+    if target is not msgspec.UNSET and target not in TARGETS:
+        raise ValueError(f"target {target!r} is unknown; known are {', '.join(TARGETS)}")
 
 
 def with_target(case: C, target: str) -> C:

@@ -18,6 +18,7 @@ from relaxcheck.generators.core.case import (
     Expectation,
     Valid,
     Value,
+    check_target,
     content,
     decoded,
 )
@@ -33,7 +34,6 @@ from relaxcheck.generators.core.fills.kinds import (
 )
 from relaxcheck.generators.core.pass_calls import Option, PassCall
 from relaxcheck.generators.core.structure import BRANCH, check_results, tuple_values
-from relaxcheck.generators.targets import LLVM, TARGETS
 
 FORMAT = 1
 """The format number of a case that is a program; it changes when an older reader would misread."""
@@ -359,12 +359,9 @@ class Case(Data, CompiledCase, frozen=True, tag_field="format", tag=FORMAT):
 
     def __post_init__(self) -> None:
         check_bindings(self.bindings, self.program.symbols)
-        if self.target == LLVM:
-            raise ValueError(f"target {LLVM!r} is the default: leave it out")
-        target = LLVM if self.target is msgspec.UNSET else self.target
+        check_target(self.target)
         for label, value, known in (
             ("exec_mode", self.exec_mode, EXEC_MODES),
-            ("target", target, tuple(TARGETS)),
             *(("regime", regime, REGIMES) for regime in (self.regime, *self.also)),
             *(("dtype", tensor.dtype, DTYPES) for tensor in self.program.inputs),
         ):

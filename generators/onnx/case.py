@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import msgspec
 
 from relaxcheck.generators.core import dims
-from relaxcheck.generators.core.case import Data, Expectation, Valid, Value
+from relaxcheck.generators.core.case import Data, Expectation, Valid, Value, check_target
 from relaxcheck.generators.core.compiled import CompiledCase, check_bindings
 from relaxcheck.generators.core.program import REGIMES
 from relaxcheck.generators.onnx.model import Model, Tensor
@@ -50,9 +50,11 @@ class OnnxCase(Data, CompiledCase, frozen=True, tag_field="format", tag=FORMAT):
     fixes: bool = False
     expect: Expectation = Valid()
     at: dict[str, Value] | msgspec.UnsetType = msgspec.UNSET
+    target: str | msgspec.UnsetType = msgspec.UNSET
 
     def __post_init__(self) -> None:
         check_bindings(self.bindings, self.model.symbols)
+        check_target(self.target)
         for regime in (self.regime, *self.also):
             if regime not in REGIMES:
                 raise ValueError(f"regime {regime!r} is unknown; known are {', '.join(REGIMES)}")

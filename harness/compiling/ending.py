@@ -25,6 +25,11 @@ def lacked_memory(error: StageError) -> bool:
     return isinstance(error.cause, MemoryError) or "MemoryError: " in str(error.cause)
 
 
+def built(checked: str, clock: Clock) -> Outcome:
+    """The outcome of code that cannot run here; ``checked`` says how it was checked."""
+    return Outcome(Verdict.BUILT, None, None, checked, seconds=clock.seconds)
+
+
 def left(bail: SilentBail, clock: Clock, late: str | None) -> Outcome:
     """The outcome of a high-level call that LegalizeOps left."""
     calls = _nameless("left after LegalizeOps: " + "; ".join(bail.calls), late)

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from relaxcheck.generators.core.compiled import CompiledCase
 from relaxcheck.generators.core.program import ORDINARY_REGIMES, RUN_TOGETHER
+from relaxcheck.generators.targets import TARGETS
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.compiling.undefined import UNDEFINED
 from relaxcheck.harness.kind import Kind, Trials
@@ -26,9 +27,17 @@ class CompiledKind(Kind[C]):
     """A kind whose cases are compiled by a pipeline and run at bindings, in several regimes."""
 
     pipelines = tuple(PIPELINES)
+    targets = tuple(TARGETS)
     runs_together = True
     has_passes = True
     any_look = UNDEFINED_MEMORY
+
+    def pipelines_for(self, target: str) -> tuple[str, ...]:
+        """All, but for those that need a default pipeline where TVM has none for ``target``."""
+        fuses = TARGETS[target].fuses
+        return tuple(
+            name for name, each in PIPELINES.items() if fuses or each.relax_pipeline == "default"
+        )
 
     def also(self, case: C) -> tuple[str, ...]:
         """The regimes that a drawn ``case`` runs in besides its own."""

@@ -7,10 +7,11 @@ failure would look like a finding.
 import re
 from math import prod
 
-from relaxcheck.generators.core.case import CaseError
+from relaxcheck.generators.core.case import CaseError, target_of
 from relaxcheck.generators.core.compiled import CompiledCase
 from relaxcheck.generators.core.fills.kinds import Literal
-from relaxcheck.harness.compiling.pipelines import check_pipeline
+from relaxcheck.generators.targets import TARGETS
+from relaxcheck.harness.compiling.pipelines import PIPELINES, check_pipeline
 
 LARGEST_SIZE = 2**31 - 1
 """The largest size of a dimension."""
@@ -28,6 +29,8 @@ def check_settings(case: CompiledCase, most_bindings: int) -> None:
     """
     check_family_name(case.family)
     check_pipeline(case.pipeline)
+    if PIPELINES[case.pipeline].relax_pipeline == "target" and not TARGETS[target_of(case)].fuses:
+        raise CaseError(f"TVM has no default pipeline for target {target_of(case)}")
     if case.opt_level not in range(4):
         raise CaseError(f"opt_level {case.opt_level}: LLVM has levels 0 to 3")
     if not 0 <= case.seed < 2**64:

@@ -9,10 +9,11 @@ from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.generators.onnx.static import static
 from relaxcheck.harness.compiling import building
-from relaxcheck.harness.compiling.building import Recipe, SilentBail, StageError
-from relaxcheck.harness.compiling.ending import lacked_memory, left, message_of
+from relaxcheck.harness.compiling.building import SilentBail, StageError
+from relaxcheck.harness.compiling.ending import built, lacked_memory, left, message_of
 from relaxcheck.harness.compiling.late_linking import READS_PREFIX, name_of
-from relaxcheck.harness.compiling.pipelines import PIPELINES, check_pipeline
+from relaxcheck.harness.compiling.pipelines import check_pipeline
+from relaxcheck.harness.compiling.recipes import can_link_late, recipe
 from relaxcheck.harness.compiling.running import Run, run_all
 from relaxcheck.harness.compiling.together import (
     Planned,
@@ -20,7 +21,6 @@ from relaxcheck.harness.compiling.together import (
     ended_together,
 )
 from relaxcheck.harness.kind import Progress, Tracing
-from relaxcheck.harness.native.link import can_link
 from relaxcheck.harness.onnx import importing, refusals
 from relaxcheck.harness.onnx.asking import all_expected
 from relaxcheck.harness.outcomes.appearance import PLACE, place_of
@@ -64,7 +64,7 @@ def execute_together(
     """
     begun = []
     for number, case in enumerate(cases):
-        late = name_of(number) if case.opt_level == 0 and can_link() else None
+        late = name_of(number) if can_link_late(case) else None
         begun.append(_begin(case, partial(progress, number), late))
     yield from ended_together(begun, progress, _asked, _end, _alone)
 
@@ -97,7 +97,7 @@ def _begin(
             progress(importing.STAGE)
             made = importing.imported(case)
             program = building.build(
-                made.module, _recipe(case), progress, late=late, tracing=tracing
+                made.module, recipe(case), progress, late=late, tracing=tracing
             )
     except SilentBail as bail:
         return left(bail, clock, late)
@@ -109,18 +109,11 @@ def _begin(
     return _Compiled(case, program, made.parameters, clock, late, progress)
 
 
-def _recipe(case: OnnxCase) -> Recipe:
-    pipeline = PIPELINES[case.pipeline]
-    return Recipe(
-        case.opt_level,
-        fused=pipeline.relax_pipeline == "target",
-        with_fixes=case.fixes and pipeline.passes_of_fixes,
-    )
-
-
 def _end(compiled: _Compiled, runs: Sequence[Run], *, plain: bool = False) -> Outcome:
     """Load and run a compiled case; judge its outputs."""
     case, clock, progress = compiled.case, compiled.clock, compiled.progress
+    if compiled.program.checked:
+        return built(compiled.program.checked, clock)
     try:
         with clock("tvm"):
             progress("load")
@@ -151,7 +144,7 @@ def _asked(compiled: Sequence[_Compiled]) -> list[list[Run]]:
 
 def _planned(member: _Compiled) -> Iterator[Planned[Question]]:
     case = member.case
-    if isinstance(case.expect, Invalid):
+    if isinstance(case.expect, Invalid) or member.program.checked:
         return
     # One object for all runs at a binding: oracles keep what they make of it.
     models = [static(case.model, binding) for binding in case.bindings]

@@ -29,6 +29,8 @@ def _settings(case: OnnxCase, outcome: Outcome) -> Iterator[OnnxCase]:
     """The plainest settings, one by one."""
     if case.importing != Importing():
         yield replace(case, importing=Importing(), at=UNSET)
+    if case.target is not UNSET:
+        yield replace(case, target=UNSET)
     if case.pipeline != "build":
         yield replace(case, pipeline="build")
     if case.opt_level:
@@ -138,6 +140,7 @@ def measure(case: OnnxCase) -> tuple[float, ...]:
         sum(len(node.inputs) + len(node.attributes) for node in nodes),
         len(model.symbols) + sum(tensor.states != STATED for tensor in model.tensors),
         (case.importing != Importing()) + (case.pipeline != "build") + case.opt_level,
+        case.target is not UNSET,
         sum(tensor.held != INPUT for tensor in model.tensors) + len(model.tensors),
         sum(dim for tensor in model.tensors for dim in tensor.shape if isinstance(dim, int)),
     )

@@ -16,7 +16,7 @@ from relaxcheck.generators.emission.programs import emit
 from relaxcheck.generators.passes.calls import binds_constants, mixed_precision, passes_of
 from relaxcheck.harness.compiling import building
 from relaxcheck.harness.compiling.building import SilentBail, StageError
-from relaxcheck.harness.compiling.ending import lacked_memory, left, message_of
+from relaxcheck.harness.compiling.ending import built, lacked_memory, left, message_of
 from relaxcheck.harness.compiling.late_linking import READS_PREFIX, name_of
 from relaxcheck.harness.compiling.passes.applying import Log
 from relaxcheck.harness.compiling.passes.details import ALIKE
@@ -188,8 +188,7 @@ def _end(compiled: _Compiled, runs: Sequence[Run], *, plain: bool = False) -> Ou
     """Load and run a compiled case; judge its outputs."""
     case, clock = compiled.case, compiled.clock
     if compiled.program.checked:
-        built = Outcome(Verdict.BUILT, None, None, compiled.program.checked, seconds=clock.seconds)
-        return with_passes(built, compiled.log)
+        return with_passes(built(compiled.program.checked, clock), compiled.log)
     try:
         with clock("tvm"):
             compiled.progress("load")

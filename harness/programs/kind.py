@@ -28,7 +28,6 @@ from relaxcheck.generators.operators.groups import checked_group_of, group_of
 from relaxcheck.generators.operators.record import Numerics
 from relaxcheck.generators.passes.calls import judged, text_of
 from relaxcheck.generators.passes.family import is_of_passes
-from relaxcheck.generators.targets import TARGETS
 from relaxcheck.harness.compiling.kind import UNDEFINED_MEMORY, CompiledKind
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.kind import Progress, Step, Tracing, Trials
@@ -48,18 +47,10 @@ class Programs(CompiledKind[Case]):
 
     name = Case.kind
     formats: ClassVar[Mapping[int, type[AnyCase]]] = {FORMAT: Case}
-    targets = tuple(TARGETS)
 
     def check(self, case: Case) -> None:
         """Check names, attributes and sizes of a case that was decoded. Raises ``CaseError``."""
         wellformed.check(case)
-
-    def pipelines_for(self, target: str) -> tuple[str, ...]:
-        """All, but for those that need a default pipeline where TVM has none for ``target``."""
-        fuses = TARGETS[target].fuses
-        return tuple(
-            name for name, each in PIPELINES.items() if fuses or each.relax_pipeline == "default"
-        )
 
     def families(self, pipelines: Sequence[str]) -> tuple[Family, ...]:
         """Every family of programs, compiled by ``pipelines``."""

@@ -6,13 +6,16 @@ from functools import partial
 
 from torch.export import ExportedProgram
 
+from relaxcheck.generators.core.case import target_of
 from relaxcheck.generators.core.values import Array, arrays
+from relaxcheck.generators.targets import LLVM
 from relaxcheck.generators.torch.case import DYNAMO, EXPORT, TorchCase
 from relaxcheck.harness.compiling import building
-from relaxcheck.harness.compiling.building import Recipe, SilentBail, StageError
-from relaxcheck.harness.compiling.ending import left
+from relaxcheck.harness.compiling.building import SilentBail, StageError
+from relaxcheck.harness.compiling.ending import built, left
 from relaxcheck.harness.compiling.late_linking import READS_PREFIX, name_of
-from relaxcheck.harness.compiling.pipelines import PIPELINES, check_pipeline
+from relaxcheck.harness.compiling.pipelines import check_pipeline
+from relaxcheck.harness.compiling.recipes import can_link_late, recipe
 from relaxcheck.harness.compiling.running import Run, run_all
 from relaxcheck.harness.compiling.together import (
     Planned,
@@ -20,7 +23,6 @@ from relaxcheck.harness.compiling.together import (
     ended_together,
 )
 from relaxcheck.harness.kind import Progress, Tracing
-from relaxcheck.harness.native.link import can_link
 from relaxcheck.harness.outcomes.clock import Clock
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.torch import dynamo, importing
@@ -87,7 +89,7 @@ def execute_together(
     programs = exported_together(cases, clocks, usual(), progress)
     begun = []
     for number, (case, program, clock) in enumerate(zip(cases, programs, clocks, strict=True)):
-        late = name_of(number) if case.opt_level == 0 and can_link() else None
+        late = name_of(number) if can_link_late(case) else None
         begun.append(_begin(case, program, clock, partial(progress, number), late))
     yield from ended_together(begun, progress, _asked, _end, _alone)
 
@@ -130,6 +132,9 @@ def _begin(
     if not importing.has_door(case.importing.door):
         reason = f"this release of TVM has no door {case.importing.door!r}"
         return Outcome(Verdict.NO_ORACLE, importing.STAGE, None, reason, seconds=clock.seconds)
+    if case.importing.door == DYNAMO and target_of(case) != LLVM:
+        reason = "relax_dynamo compiles for LLVM's target alone"
+        return Outcome(Verdict.NO_ORACLE, importing.STAGE, None, reason, seconds=clock.seconds)
     try:
         with clock("tvm"):
             progress(importing.STAGE)
@@ -140,7 +145,7 @@ def _begin(
             if made.returns_tuple != _returns_tuple(case):
                 return _of_another_structure(made.returns_tuple, clock)
             program = building.build(
-                made.module, _recipe(case), progress, late=late, tracing=tracing
+                made.module, recipe(case), progress, late=late, tracing=tracing
             )
     except NotExported as refusal:
         return _not_exported(refusal, clock)
@@ -157,15 +162,6 @@ def _begin(
 def _not_exported(refusal: NotExported, clock: Clock) -> Outcome:
     reason = f"PyTorch does not export the program: {refusal}"
     return Outcome(Verdict.NO_ORACLE, STAGE, None, reason, seconds=clock.seconds)
-
-
-def _recipe(case: TorchCase) -> Recipe:
-    pipeline = PIPELINES[case.pipeline]
-    return Recipe(
-        case.opt_level,
-        fused=pipeline.relax_pipeline == "target",
-        with_fixes=case.fixes and pipeline.passes_of_fixes,
-    )
 
 
 def _returns_tuple(case: TorchCase) -> bool:
@@ -192,6 +188,8 @@ def _of_another_structure(returns_tuple: bool, clock: Clock) -> Outcome:
 def _end(compiled: _Compiled, runs: Sequence[Run], *, plain: bool = False) -> Outcome:
     """Load and run a compiled case; judge its outputs."""
     case, clock, progress = compiled.case, compiled.clock, compiled.progress
+    if compiled.program is not None and compiled.program.checked:
+        return built(compiled.program.checked, clock)
     try:
         with clock("tvm"):
             progress("load")
@@ -235,6 +233,8 @@ def _asked(compiled: Sequence[_Compiled], *, both: bool = False) -> list[list[Ru
 
 def _planned(member: _Compiled, *, both: bool) -> Iterator[Planned[Question]]:
     case = member.case
+    if member.program is not None and member.program.checked:
+        return
     taken = _taken(member)
     for index, regime in case.runs:
         if index not in taken:

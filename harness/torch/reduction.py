@@ -53,6 +53,8 @@ def _settings(case: TorchCase, outcome: Outcome) -> Iterator[TorchCase]:
         plain = getattr(Exporting(), name)
         if getattr(case.exporting, name) != plain:
             yield replace(case, exporting=replace(case.exporting, **{name: plain}), at=UNSET)
+    if case.target is not UNSET:
+        yield replace(case, target=UNSET)
     if case.pipeline != "build":
         yield replace(case, pipeline="build")
     if case.opt_level:
@@ -222,6 +224,7 @@ def measure(case: TorchCase) -> tuple[float, ...]:
         (made.dynamic != Exporting().dynamic) + made.strict + (not made.decomposed),
         (how.door != EXPORT) + how.keep_params + how.unwrap + how.no_bind,
         (case.pipeline != "build") + case.opt_level,
+        case.target is not UNSET,
         len(program.symbols),
         sum(_extent(node.args) + len(node.keywords) for node in nodes)
         + sum(_extent(layer.args) + len(layer.keywords) + layer.train for layer in layers),

@@ -28,6 +28,7 @@ from relaxcheck.reports.imported import (
 from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES
 from relaxcheck.reports.onnx import model_text
 from relaxcheck.reports.rendering import About
+from relaxcheck.reports.target_text import device_text, is_fused, target_text, tensor_text
 from relaxcheck.reports.templating import docstring_text
 
 _COMPARED = (Verdict.WRONG_VALUE, Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.PASS)
@@ -160,8 +161,10 @@ def script_text(
         compares=compares,
         arguments=", ".join(filter(None, ("model", _arguments(case)))),
         keep_params=case.importing.keep_params,
-        opt_level=case.opt_level,
-        fused=PIPELINES[case.pipeline].relax_pipeline == "target",
+        target=target_text(case),
+        device=device_text(case),
+        tensor=tensor_text(case),
+        fused=PIPELINES[case.pipeline].relax_pipeline == "target" or is_fused(case),
         rtol=f"{rtol:.3g}",
         atol=f"{atol:.3g}",
         invalid=isinstance(case.expect, Invalid),

@@ -18,6 +18,7 @@ from relaxcheck.oracles.torch.fast_path import OFF as FAST_PATH_OFF
 from relaxcheck.oracles.torch.fast_path import has_fast_path
 from relaxcheck.reports.imported import run_to_show, seen
 from relaxcheck.reports.issue.template import TEMPLATES
+from relaxcheck.reports.target_text import device_text, is_fused, target_text, tensor_text
 from relaxcheck.reports.templating import docstring_text
 from relaxcheck.reports.torch.calls import safe
 from relaxcheck.reports.torch.module_text import ModuleText, dynamic_shapes
@@ -91,8 +92,10 @@ def script_text(
         + (", strict=True" if case.exporting.strict else ""),
         arguments="".join(f", {each}" for each in _arguments(case)),
         keep_params=case.importing.keep_params,
-        opt_level=case.opt_level,
-        fused=PIPELINES[case.pipeline].relax_pipeline == "target",
+        target=target_text(case),
+        device=device_text(case),
+        tensor=tensor_text(case),
+        fused=PIPELINES[case.pipeline].relax_pipeline == "target" or is_fused(case),
         structure=_structure(case, outcome),
         compares=compares,
         comparison=comparison(bounds) if compares else (),
