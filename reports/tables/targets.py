@@ -16,7 +16,7 @@ _LEGEND = """\
 A program of each operator with a record, at the defaults of its axes, the fixes off: with constant
 sizes / with symbolic sizes. *runs*: it ran, and every element is within its bound. *compiled*: code
 was generated, and the compiler above finds no error; *built*: it was generated, within the limits.
-A number is a failure, listed below. *–*: there is no such program.
+A number is a failure, listed below; some are there with LLVM, too. *–*: there is no such program.
 `relaxcheck targets --docs` writes these tables, and the figures to `targets.json` beside them.
 """
 
@@ -106,12 +106,16 @@ def page(table: Table, before: str) -> str:
         parts.append(_markdown(columns, [line for line in body if line]))
         parts.append(
             "\n".join(
-                f"{numbers[key]}. {key[0]}: `{key[1] or 'no message'}`: {_where(where)}"
+                f"{numbers[key]}. {key[0]}: {_code(key[1])}: {_where(where)}"
                 for key, where in found.items()
             )
             + "\n"
         )
     return "\n".join(parts)
+
+
+def _code(message: str) -> str:
+    return f"`` {message} ``" if "`" in message else f"`{message or 'no message'}`"
 
 
 def _totals(table: Table, release: str) -> str:

@@ -4,6 +4,7 @@ Every operator with a record has two cases, at the defaults of its axes: with th
 tensors constant, and with as many of them symbolic as it can have.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,9 @@ FORMS = (STATIC, SYMBOLIC)
 _AXIS = "symbolic"
 _MOST = ("all", "both", "first", "last")
 """The values of the axis of symbolic dimensions, most of them first."""
+
+
+_ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -63,7 +67,9 @@ class Kept:
     def __init__(self, path: Path):
         self._path = path
         self._cells: dict[tuple[str, str], Cell] = {}
-        for line in path.read_bytes().splitlines() if path.is_file() else ():
+        content = path.read_bytes() if path.is_file() else b""
+        self._cut = bool(content) and not content.endswith(b"\n")
+        for line in content.splitlines():
             try:
                 ended = msgspec.json.decode(line, type=Ended)
             except msgspec.MsgspecError:
@@ -79,7 +85,9 @@ class Kept:
         self._cells[version, identifier] = cell
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("ab") as file:
-            file.write(msgspec.json.encode(Ended(version, identifier, cell)) + b"\n")
+            line = msgspec.json.encode(Ended(version, identifier, cell)) + b"\n"
+            file.write(b"\n" + line if self._cut else line)
+        self._cut = False
 
 
 def subjects(names: Sequence[str], target: str) -> Mapping[str, Mapping[str, Case]]:
@@ -161,7 +169,8 @@ def _run(
     pool.submit(*map(Job, left))
     for done, (job, outcome) in enumerate(pool.drain(), 1):
         message = outcome.message if outcome.verdict is Verdict.BUILT else headline(outcome.message)
-        kept.add(version, job.case.identifier, Cell(outcome.verdict, message))
+        cell = Cell(outcome.verdict, _ADDRESS.sub("0x…", message))
+        kept.add(version, job.case.identifier, cell)
         show(done, len(left))
 
 
