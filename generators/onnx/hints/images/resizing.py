@@ -19,6 +19,7 @@ _SCALES, _SIZES = "scales", "sizes"
 _IMAGE = (4, 5, 3)
 _SMOOTH = ("float32", "float64", "float16", "bfloat16", "uint8", "int8")
 """The dtypes that are interpolated."""
+_FLOATS = ("float32", "float64", "float16", "bfloat16")
 
 
 def _dtype_of(point: Point) -> str:
@@ -137,7 +138,13 @@ def _resize_axes() -> tuple[Axis, ...]:
         return point.get(_MODE) == "cubic"
 
     def weighted(point: Point, value: Value) -> bool:
-        return not _is_nearest(point)
+        # The text does not say how weighted integers are rounded: no value of them is judged.
+        return not _is_nearest(point) and (not value or _dtype_of(point) in _FLOATS)
+
+    def excluded(point: Point, value: Value) -> bool:
+        # Between two neighbours alone, those outside have the weight 0 already.
+        wide = cubic(point, value) or point.get(_ANTIALIAS) == 1
+        return weighted(point, value) and (wide or not value)
 
     def cropped(point: Point, value: Value) -> bool:
         return point.get(_COORDINATES) == _CROP
@@ -163,9 +170,9 @@ def _resize_axes() -> tuple[Axis, ...]:
         by_version(operator, _COORDINATES, (None, *coordinates), transformed),
         attribute(operator, _NEAREST, _ROUNDINGS, rounded),
         attribute(operator, "cubic_coeff_a", ("-0.5", "-0.75"), cubic),
-        attribute(operator, "exclude_outside", (1, 0), weighted),
         attribute(operator, "extrapolation_value", ("1", "0"), cropped),
         attribute(operator, _ANTIALIAS, (1, 0), weighted),
+        attribute(operator, "exclude_outside", (1, 0), excluded),
         attribute(operator, _AXES, ("2, 3", "3, 2", "-1", "-2, -1", "1", "0, 1, 2"), within),
         attribute(operator, _POLICY, ("stretch", "not_larger", "not_smaller"), kept),
     )
