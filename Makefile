@@ -65,6 +65,7 @@ quality: $(READY_DEV)
 
 bench: $(READY_DEV)
 	$(BIN)/python -m tests.measure.bench $(ARGS)
+	$(BIN)/python -m tests.measure.bench.graphs
 
 soak: MINUTES = 60
 soak: $(READY_DEV)

@@ -147,3 +147,63 @@ def with_a_count(module: Module) -> Module:
     """``module`` that counts how often it went through here: never the same when applied again."""
     count = int(dict(module.attrs or {}).get("count", 0))
     return module.with_attr("count", count + 1)
+
+
+@relax.expr_functor.mutator
+class _Calls(relax.PyExprMutator):  # type: ignore[misc]
+    """Changes the calls of one operator."""
+
+    def __init__(self, operator: str, change: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self._operator, self._change = operator, change
+
+    def visit_call_(self, op: Any) -> Any:
+        call = self.visit_expr_post_order(op)
+        return self._change(call) if _name(call) == self._operator else call
+
+
+def _are_alike(values: Any) -> bool:
+    """True if all ``values`` have one type."""
+    first, *others = map(type_of, values)
+    return all(tvm_ffi.structural_equal(first, each) for each in others)
+
+
+def without_activation(module: Module) -> Module:
+    """``module`` without its rectifiers."""
+    return _rewritten(module, _Calls("relax.nn.relu", lambda call: call.args[0]))
+
+
+def with_last_axis(module: Module) -> Module:
+    """``module`` whose softmax has lost its axis, and is along the last."""
+    change = lambda call: relax.op.nn.softmax(call.args[0], axis=-1)  # noqa: E731
+    return _rewritten(module, _Calls("relax.nn.softmax", change))
+
+
+def with_first_operand(module: Module) -> Module:
+    """``module`` whose maxima are their first operand."""
+    change = lambda call: call.args[0] if _are_alike(call.args) else call  # noqa: E731
+    return _rewritten(module, _Calls("relax.maximum", change))
+
+
+def with_reversed_parts(module: Module) -> Module:
+    """``module`` that joins tensors of one type from behind."""
+
+    def change(call: Any) -> Any:
+        parts = getattr(call.args[0], "fields", None)
+        if parts is None or not _are_alike(parts):
+            return call
+        return relax.op.concat(list(parts)[::-1], axis=int(call.attrs.axis))
+
+    return _rewritten(module, _Calls("relax.concat", change))
+
+
+def without_constants(module: Module) -> Module:
+    """``module`` whose sums with a constant are without it."""
+
+    def change(call: Any) -> Any:
+        operand = call.args[1]
+        if type(operand).__name__ not in ("Constant", "GenericConst"):
+            return call
+        return relax.op.add(call.args[0], relax.op.zeros_like(operand))
+
+    return _rewritten(module, _Calls("relax.add", change))

@@ -40,12 +40,39 @@ def _alive(draft: Draft) -> None:
     draft.call("add", [first, second], (2, 3))
 
 
+def _activation(draft: Draft) -> None:
+    below = draft.call("subtract", [draft.start((2, 3)), draft.input((2, 3))], (2, 3))
+    draft.call("nn.relu", [below], (2, 3))
+
+
+def _softmax(draft: Draft) -> None:
+    draft.call("nn.softmax", [draft.start((2, 3))], (2, 3), axis=0)
+
+
+def _maximum(draft: Draft) -> None:
+    draft.call("maximum", [draft.start((2, 3)), draft.input((2, 3))], (2, 3))
+
+
+def _joined(draft: Draft) -> None:
+    draft.call("concat", [draft.start((2, 3)), draft.input((2, 3))], (4, 3), axis=0)
+
+
 PROGRAMS: dict[str, Callable[[Draft], None]] = {
     "without_casts": _casts,
     "with_swapped_operands": _difference,
     "with_merged_constants": _constants,
     "with_aliased_storage": _alive,
+    "without_activation": _activation,
+    "with_last_axis": _softmax,
+    "with_first_operand": _maximum,
+    "with_reversed_parts": _joined,
+    "without_constants": _constants,
 }
+
+
+def test_there_are_thirty_in_ten_passes() -> None:
+    assert len(PLANTS) == len({plant.name for plant in PLANTS}) == 30
+    assert len({plant.operators for plant in PLANTS}) >= 10
 
 
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.name)

@@ -1,5 +1,7 @@
 """Plants in passes of Relax: each damages what the pass returns."""
 
+from collections.abc import Iterator
+
 from relaxcheck.harness.outcomes.outcome import Verdict
 from tests.measure.quality.planted.plant import Plant, one_edit
 
@@ -24,6 +26,37 @@ def _damaged(
         f"    damage = {wrapped}\n    return damage.damaged({made}, damage.{damage})\n",
         (f"pass-{call.partition('(')[0]}",),
     )
+
+
+_REWRITES = {
+    "drops-activations": ("a rectifier is dropped", "without_activation"),
+    "forgets-axes": ("a softmax forgets its axis", "with_last_axis"),
+    "takes-first-operands": ("a maximum is its first operand", "with_first_operand"),
+    "joins-backwards": ("tensors are joined from behind", "with_reversed_parts"),
+    "drops-constants": ("a sum is without its constant", "without_constants"),
+}
+"""Bad rewrites by name: what they do, and the damage."""
+
+_CALLS = (
+    "CanonicalizeBindings()",
+    "EliminateCommonSubexpr(call_only)",
+    "DeadCodeElimination(entry_functions)",
+    "TopologicalSort(order, direction)",
+    "ToNonDataflow()",
+    "Normalize()",
+    "AdjustMatmulOrder()",
+    "ExpandMatmulOfSum()",
+)
+"""The passes over operators that have three bad rewrites each, as TVM makes them."""
+
+
+def _rewriting() -> Iterator[Plant]:
+    kinds = [*_REWRITES] * 2
+    for at, call in enumerate(_CALLS):
+        for kind in kinds[at % len(_REWRITES) :][:3]:
+            description, damage = _REWRITES[kind]
+            name = f"{call.partition('(')[0].lower()}-{kind}"
+            yield _damaged(name, f"{description} by {call.partition('(')[0]}", _WRONG, call, damage)
 
 
 PLANTS = (
@@ -69,4 +102,5 @@ PLANTS = (
         "DeadCodeElimination(entry_functions)",
         "with_a_count",
     ),
+    *_rewriting(),
 )
