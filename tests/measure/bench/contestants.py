@@ -34,11 +34,13 @@ class Solitary:
     """A contestant of ``tests.measure.bench.solitary``. Use as a context manager."""
 
     def __init__(self, name: str):
+        # A file: a pipe that nobody reads would stop the process.
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.measure.bench.solitary", name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=self._errors,
             env=single_threaded(),
         )
 
@@ -51,6 +53,7 @@ class Solitary:
         for stream in (self._process.stdin, self._process.stdout):
             assert stream is not None
             stream.close()
+        self._errors.close()
 
     def __call__(self, cases: Sequence[AnyCase]) -> Spent:
         assert self._process.stdin is not None
@@ -59,7 +62,10 @@ class Solitary:
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError(f"a contestant ended with exit code {self._process.wait()}")
+            code = self._process.wait()
+            self._errors.seek(0)
+            last = self._errors.read().decode(errors="replace").strip().rpartition("\n")[2]
+            raise RuntimeError(f"a contestant ended with exit code {code}: {last}")
         return msgspec.json.decode(line, type=Spent)
 
 
