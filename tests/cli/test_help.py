@@ -28,7 +28,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_help_lists_every_module_of_the_commands() -> None:
     folder = Path(__file__).resolve().parents[2] / "relaxcheck" / "cli" / "commands"
-    alone = {path.stem for path in folder.glob("*.py")} - {"__init__", "causes", "kernels"}
+    alone = {path.stem for path in folder.rglob("*.py")} - {"__init__", "causes", "kernels"}
     assert set(COMMANDS) == alone
     shown = run("--help").stdout
     for panel, commands in SUMMARIES.items():

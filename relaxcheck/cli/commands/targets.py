@@ -26,7 +26,7 @@ app = typer.Typer(add_completion=False)
 def targets(
     operators: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[OPERATOR]...", help="Only these, as in nn.softmax or softmax."),
+        typer.Argument(metavar="OPERATOR", help="Only these, as in nn.softmax or softmax."),
     ] = None,
     target: Annotated[
         str | None,
