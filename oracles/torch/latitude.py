@@ -48,10 +48,31 @@ def _of_ties(operator: Any, arguments: list[Any], keywords: dict[str, Any], numb
     source, dim = arguments[0], named.get("dim")
     if named.get("stable") or dim is None or source.dim() == 0:
         return operator(*arguments, **keywords)
+    if operator.overloadpacket.__name__ == "sort":
+        values, indices = operator(*arguments, **keywords)
+        return _rotated(values, indices, dim)
     values, indices = operator(source.flip(dim), *arguments[1:], **keywords)
     if not named.get("sorted", True):
         values, indices = values.flip(dim), indices.flip(dim)
     return values, source.shape[dim] - 1 - indices
+
+
+def _rotated(values: torch.Tensor, indices: torch.Tensor, dim: int) -> tuple[torch.Tensor, ...]:
+    """Sorted ``values`` and their ``indices``, each in the place of the equal one behind it.
+
+    Of more than two equal elements another order may leave one where it is; this leaves none.
+    """
+    if not values.shape[dim]:
+        return values, indices
+    values, indices = values.movedim(dim, -1), indices.movedim(dim, -1)
+    before, behind = values[..., :-1], values[..., 1:]
+    begins = torch.ones_like(values, dtype=torch.bool)
+    begins[..., 1:] = ~((before == behind) | (before.isnan() & behind.isnan()))
+    places = torch.arange(values.shape[-1]).expand_as(indices)
+    first = torch.where(begins, places, 0).cummax(-1).values
+    ends = torch.cat([begins[..., 1:], torch.ones_like(begins[..., :1])], -1)
+    taken = torch.where(ends, first, places + 1)
+    return tuple(each.gather(-1, taken).movedim(-1, dim) for each in (values, indices))
 
 
 def _scattered(operator: Any, arguments: list[Any], keywords: dict[str, Any], number: int) -> Any:

@@ -45,6 +45,12 @@ def test_the_order_of_ties(target: str, arguments: tuple[Any, ...]) -> None:
     assert indices[:3] == [True, True, False]
 
 
+def test_the_order_of_more_than_two_ties() -> None:
+    tied = np.array([[3, 1, 1, 2, 1], [1, np.nan, 0, np.nan, np.nan]], np.float32)
+    (order,) = _open("torch.argsort", tied)
+    assert order == [True] * 3 + [False] * 2 + [False] * 2 + [True] * 3
+
+
 def test_a_stable_order_and_the_first_of_the_largest_are_certain() -> None:
     assert _open("torch.argmax", TIED, 0) == [[False]]
     values, indices = _open(

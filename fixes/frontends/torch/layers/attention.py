@@ -68,12 +68,15 @@ def _bias(node: Node) -> Expr | None:
 
 
 def _has_operator(query: Expr, key: Expr, value: Expr, bias: Expr | None) -> bool:
-    """True if Relax's attention takes the operands: it does not broadcast batches and heads."""
+    """True if Relax's attention takes the operands: it does not broadcast, and takes no size 0."""
     shapes = [tvm_api.shape_of(each) for each in (query, key, value)]
     rank = len(shapes[0])
     if any(len(shape) != rank for shape in shapes) or rank > _RANK:
         return False
     if bias is not None and operands.rank_of(bias) > rank:
+        return False
+    if any(tvm_api.as_int(dim) == 0 for shape in shapes for dim in shape):
+        # Its lowering divides by sizes.
         return False
     return all(
         tvm_api.proves_equal(dim, first)

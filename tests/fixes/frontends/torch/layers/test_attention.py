@@ -66,6 +66,11 @@ def test_batches_that_broadcast() -> None:
     run(attention(is_causal=True), QUERY, KEY[:1].contiguous())
 
 
+def test_batches_and_heads_of_nothing() -> None:
+    run(attention(is_causal=True), floats(0, 3, 8), floats(0, 5, 8))
+    run(attention(), floats(2, 0, 3, 8), floats(2, 0, 5, 8))
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float64])
 def test_dtypes(dtype: torch.dtype) -> None:
     query, key = QUERY.to(dtype), KEY.to(dtype)
