@@ -70,6 +70,8 @@ PROGRAMS: whole.Programs = {
     }
 }
 
+CURES: whole.Cures = {"onnx-resize-to-sizes": ((FIX.name, "scales at run time"),)}
+
 
 @pytest.fixture(autouse=True)
 def importing(fixes_off: None) -> Iterator[None]:
