@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from relaxcheck.cli.exit_codes import EXIT_CODES
+from relaxcheck.cli.options import ResultFormat
 from relaxcheck.cli.terminal import one_line_errors
 
 EPILOG = f"""Each release is an environment of about 2 GB, in .releases of a checkout, in the user's
@@ -26,6 +27,21 @@ ADD_EPILOG = f"""Examples:
 Declared failures of a build are those of the release of its version, else of the newest release
 before it. Exit codes: 0 its workers start; 1 it is added, but they do not: relaxcheck releases
 doctor NAME says why.
+
+{EXIT_CODES}"""
+
+DOCTOR_EPILOG = f"""The names are read from relaxcheck's own sources: modules, functions, calls,
+members of classes, passes, operators, global functions. They are compared with this
+environment's TVM, with which all of them work. A name of which relaxcheck has another spelling is
+missing only if neither is there.
+
+Examples:
+
+  relaxcheck releases doctor mine
+
+  relaxcheck releases doctor mine --format json
+
+Exit codes: 0 nothing is missing or changed; 1 something is; 2 the build cannot be asked.
 
 {EXIT_CODES}"""
 
@@ -117,3 +133,23 @@ def remove(
         from relaxcheck.cli.actions import releases as action
 
         action.remove(name)
+
+
+@app.command("doctor", epilog=DOCTOR_EPILOG)
+def doctor(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A release, or a build that was added.")
+    ],
+    form: Annotated[
+        ResultFormat, typer.Option("--format", help="text, or json: one object and nothing else.")
+    ] = ResultFormat.TEXT,
+) -> None:
+    """Say which of the names of TVM that relaxcheck uses are missing, moved or changed there.
+
+    Each with what stops working: commands, kinds of cases, fixes.
+    """
+    with one_line_errors():
+        from relaxcheck.cli.actions import doctor as action
+
+        code = action.doctor(name, form)
+    raise typer.Exit(code)
