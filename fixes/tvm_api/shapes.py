@@ -171,6 +171,13 @@ def number(value: float) -> Any:
     return relax.PrimValue(tirx.FloatImm("float64", value) if isinstance(value, float) else value)
 
 
+def packed_number(value: float) -> Any:
+    """``value`` as the argument of a packed function, which is an expression in every release."""
+    if hasattr(relax, "PrimValue"):
+        return number(value)
+    return relax.prim_value(value)
+
+
 def axis_number(value: int) -> Any:
     """``value`` as an int64 argument of a call that no function of TVM's builds."""
     return number(tvm_api.integer(value))

@@ -63,7 +63,7 @@ def packed_call(node: Node, operands: Sequence[Any], sizes: Sizes) -> Any:
         arguments.append(relax.ShapeExpr([emitted_dim(dim, sizes) for dim in lead]))
     numbers = [emitted_dim(dim, sizes) for dim in dims_of(node.attributes.get("extent", ()))]
     numbers += [node.attributes[name] for name in ("low", "high") if name in node.attributes]
-    arguments += map(_scalar, numbers)
+    arguments += map(tvm_api_shapes.packed_number, numbers)
     if node.operator == DPS_PACKED:
         return relax.op.call_dps_packed(name, arguments, types)
     if node.operator == INPLACE_PACKED:
@@ -97,12 +97,6 @@ def _types(shapes: Sequence[Sequence[Dim]], node: Node, sizes: Sizes) -> list[An
     return [
         tvm_api.tensor_type([emitted_dim(dim, sizes) for dim in shape], dtype) for shape in shapes
     ]
-
-
-def _scalar(value: Any) -> Any:
-    number = tvm_api_shapes.number(value)
-    # An argument of a packed function is an expression.
-    return number if isinstance(number, relax.Expr) else relax.prim_value(number)
 
 
 def _one_tensor(node: Node) -> Any:

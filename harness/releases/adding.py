@@ -44,17 +44,26 @@ _PACKAGES = "packages"
 
 # Of the standard library alone: nothing is known of the environment yet.
 _QUESTION = """
-import json, sys
+import importlib.util, json, os, sys
 from importlib import metadata
 answer = {"python": sys.version_info[:2], "versions": {}, "tvm": "", "root": "", "error": ""}
+folders = [folder for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep) if folder]
 for name in sys.argv[1:]:
     try:
         answer["versions"][name] = metadata.version(name)
     except metadata.PackageNotFoundError:
         pass
-for name in ("tvm", "tvm_tirx"):
+def inside(name):
+    spec = importlib.util.find_spec(name)
+    return spec is not None and any(
+        str(spec.origin).startswith(folder + "/") for folder in folders
+    )
+roots = ["tvm", "tvm_tirx"]
+# Of two, that in the folders of the build: both do not go together in one process.
+for name in [name for name in roots if inside(name)][:1] or roots:
     try:
         module = __import__(name)
+        answer["file"] = str(module.__file__)
         answer["tvm"] = str(module.__version__)
         answer["root"] = name
         break
@@ -62,6 +71,8 @@ for name in ("tvm", "tvm_tirx"):
         lines = f"{type(error).__name__}: {error}".strip().splitlines()
         answer["error"] = answer["error"] or lines[0]
 try:
+    if answer["root"] != "tvm":
+        raise ImportError
     from tvm import support
     answer["commit"] = str(support.libinfo().get("GIT_COMMIT_HASH", ""))
 except Exception:
@@ -74,7 +85,7 @@ class Answer(msgspec.Struct, frozen=True):
     """What an environment has: Python, the versions of packages, and its TVM.
 
     ``root`` is the module that is TVM there: ``tvm``, or ``tvm_tirx`` where there is no Relax.
-    ``error`` is the exception that importing ``tvm`` raised.
+    ``file`` is where that is imported from; ``error`` is the exception that importing it raised.
     """
 
     python: tuple[int, int]
@@ -83,6 +94,7 @@ class Answer(msgspec.Struct, frozen=True):
     root: str
     error: str
     commit: str = ""
+    file: str = ""
 
 
 def add(
@@ -124,7 +136,9 @@ def add(
         say("importing TVM")
         answer = ask(build)
         _check(build, answer)
-        build = msgspec.structs.replace(build, version=answer.tvm, commit=answer.commit)
+        build = msgspec.structs.replace(
+            build, root=answer.root, version=answer.tvm, commit=answer.commit
+        )
         builds.write(folder(), build)
         say("starting a worker")
         fault = worker_fault(build)
@@ -182,6 +196,11 @@ def _check(build: Build, answer: Answer) -> None:
         raise ReleaseError(
             f"TVM build {build.name}: its environment lacks {', '.join(missing)}; run: {command}"
         )
+    if answer.file and build.pythonpath and not answer.file.startswith(build.pythonpath):
+        raise ReleaseError(
+            f"TVM build {build.name}: {answer.root} is imported from {answer.file}, and not from "
+            f"{build.pythonpath[0]}"
+        )
     if not answer.root:
         raise ReleaseError(
             f"TVM build {build.name}: importing TVM raised {answer.error}; the command is: "
@@ -202,6 +221,8 @@ def worker_fault(build: Build) -> str:
     Raises:
         ReleaseError: its interpreter does not run.
     """
+    if build.root != builds.TVM:
+        return f"it has no Relax, only {build.root}"
     code, _, errors = _ran(build, "-m", "relaxcheck.harness.workers.zygote", "--help")
     return _last(errors) if code else ""
 

@@ -13,6 +13,9 @@ import msgspec
 FILE_NAME = "build.json"
 """The file in the folder of a build that describes it."""
 
+TVM = "tvm"
+"""The package of a TVM that has Relax."""
+
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 _RESERVED = ("all", "local")
 
@@ -21,14 +24,16 @@ class Build(msgspec.Struct, frozen=True, omit_defaults=True):
     """A build called ``name``, which ``python`` imports from the folders ``pythonpath`` first.
 
     ``library_path`` is the folder of TVM's libraries, if it is not where TVM looks for them.
-    ``version`` and ``commit`` are those that it had when it was added; ``wheel`` is the file that
-    it was unpacked from.
+    ``root`` is the package that is TVM there; without Relax it is ``tvm_tirx``. ``version`` and
+    ``commit`` are those that it had when it was added; ``wheel`` is the file that it was unpacked
+    from.
     """
 
     name: str
     python: str
     pythonpath: tuple[str, ...] = ()
     library_path: str = ""
+    root: str = TVM
     version: str = ""
     commit: str = ""
     wheel: str = ""

@@ -150,6 +150,11 @@ def release(name: str) -> Release:
         if not build.usable:
             again = f"run: relaxcheck releases remove {name}, and add it again"
             raise ReleaseError(f"TVM {name} is {State.GONE}; {again}")
+        if build.root != builds.TVM:
+            raise ReleaseError(
+                f"TVM {name} has no Relax, only {build.root}; for what is there, run: relaxcheck "
+                f"releases doctor {name}"
+            )
         return of_build(build)
     constraints(name)
     installed = state(name)

@@ -5,6 +5,7 @@ import subprocess
 import msgspec
 
 from relaxcheck.harness.paths import WORKING
+from relaxcheck.harness.releases.builds import TVM
 from relaxcheck.harness.releases.doctor.shape import Signature
 from relaxcheck.harness.releases.processes import running
 from relaxcheck.harness.releases.releases import Release, ReleaseError, environment
@@ -16,7 +17,8 @@ _SECONDS = 900
 class Question(msgspec.Struct, frozen=True):
     """The names to look for; ``members`` in all classes among ``paths``.
 
-    ``search``: say where names are that are missing.
+    ``search``: say where names are that are missing. ``root`` is the package that is imported: two
+    of TVM do not go together in one process.
     """
 
     paths: tuple[str, ...]
@@ -24,6 +26,7 @@ class Question(msgspec.Struct, frozen=True):
     globals: tuple[str, ...] = ()
     operators: tuple[str, ...] = ()
     search: bool = False
+    root: str = TVM
 
 
 class There(msgspec.Struct, frozen=True):
@@ -39,21 +42,14 @@ class Looked(msgspec.Struct, frozen=True):
     ``beside`` has the names in each package or class that lacks some.
     """
 
-    versions: dict[str, str]
-    errors: dict[str, str]
+    version: str
+    error: str
     paths: dict[str, There | None]
     members: dict[str, dict[str, There]]
     globals: tuple[str, ...]
     operators: tuple[str, ...]
     elsewhere: dict[str, tuple[str, ...]]
     beside: dict[str, tuple[str, ...]]
-
-    @property
-    def version(self) -> str:
-        """The version of TVM, with the name of the package if that is not ``tvm``."""
-        if "tvm" in self.versions:
-            return self.versions["tvm"]
-        return ", ".join(f"{name} {version}" for name, version in self.versions.items())
 
 
 def ask(release: Release, question: Question) -> Looked:

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 
 import msgspec
 
+from relaxcheck.harness.releases.builds import TVM
 from relaxcheck.harness.releases.doctor.asking import Looked, Question, There, ask
 from relaxcheck.harness.releases.doctor.effects import Effects
 from relaxcheck.harness.releases.doctor.reading import Read, Use, sources
@@ -15,6 +16,8 @@ from relaxcheck.harness.releases.releases import Release, own
 
 _ALIKE = 0.6
 """The likeness of two names, from 0 to 1, from which one may be the other's new name."""
+_MOST_NAMES = 4
+"""The most names that are listed of those that moved to one module."""
 _MOST_OWNERS = 3
 """The most classes with a member of one name of which each is looked at."""
 _OPERATOR_PREFIX = "relax."
@@ -64,9 +67,10 @@ def diagnosed(release: Release, operators: Sequence[str], passes: Sequence[str])
     wanted = tuple(sorted({use.path for read in reads.values() for use in read.members}))
     functions, registered = _strings(reads.values(), operators)
     question = Question(tuple(named), wanted, functions, registered)
+    root = release.build.root if release.build is not None else TVM
     with ThreadPoolExecutor(1) as beside:
         asked = beside.submit(ask, own(), question)
-        there = ask(release, msgspec.structs.replace(question, search=True))
+        there = ask(release, msgspec.structs.replace(question, root=root, search=True))
         here = asked.result()
     owners = set(_distinct(here.members))
     comparison = _Comparison(reads, named, here, there, owners, {*operators}, {*passes})
@@ -77,9 +81,8 @@ def diagnosed(release: Release, operators: Sequence[str], passes: Sequence[str])
         "global functions": len(here.globals),
         "operators": len(here.operators),
     }
-    error = there.errors.get("tvm", "")
-    version = there.version
-    return Diagnosis(release.name, version, here.version, looked, tuple(complaints), error)
+    compared, wrong = here.version, tuple(complaints)
+    return Diagnosis(release.name, there.version, compared, looked, wrong, there.error)
 
 
 def _named(
@@ -90,6 +93,8 @@ def _named(
     for read in reads:
         for use in read.uses:
             named[use.path].append(use)
+        for use in read.asked:
+            named.setdefault(use.path, [])
     for folder, names in ((_OPERATORS, operators), (_PASSES, passes)):
         for name in names:
             named.setdefault(f"{folder}.{name}", [])
@@ -148,6 +153,10 @@ class _Comparison:
             ("global function", self._here.globals, self._there.globals),
             ("operator", self._here.operators, self._there.operators),
         ):
+            if sort == "operator" and not found:
+                # One complaint is enough.
+                yield self._complaint(f"all {len(wanted)} of Relax", sort, "missing", "", ())
+                continue
             for name in sorted(set(wanted) - set(found)):
                 yield self._complaint(name, sort, "missing", "", self._asking_for(name))
 
@@ -156,9 +165,11 @@ class _Comparison:
 
     def _scopes_with_another_spelling(self) -> Iterator[str]:
         """The places of a choice where the release has a name that the engine's TVM has not."""
-        for path, uses in self._named.items():
-            if self._here.paths[path] is None and self._there.paths[path] is not None:
-                yield from (use.scope for use in uses if use.scope)
+        for read in self._reads.values():
+            for use in (*read.uses, *read.asked):
+                here, there = self._here.paths[use.path], self._there.paths[use.path]
+                if use.scope and here is None and there is not None:
+                    yield use.scope
 
     def _missing(self) -> Iterator[Complaint]:
         gone = [path for path in sorted(self._named) if self._gone(path)]
@@ -191,7 +202,10 @@ class _Comparison:
                 homes[place.rpartition(".")[0]].append(path.rpartition(".")[2])
         if homes:
             most = sorted(homes, key=lambda home: -len(homes[home]))[:2]
-            listed = "; ".join(f"{home} has {', '.join(homes[home][:4])}" for home in most)
+            listed = "; ".join(
+                f"{home} has {', '.join(list(dict.fromkeys(homes[home]))[:_MOST_NAMES])}"
+                for home in most
+            )
             return f"now {listed}"
         # A renamed module or function is most like a name beside it that this TVM has not.
         parent, _, name = top.rpartition(".")
@@ -210,7 +224,8 @@ class _Comparison:
     def _members(self) -> Iterator[Complaint]:
         by_member = defaultdict(list)
         for read in self._reads.values():
-            for use in read.members:
+            # Elsewhere no value is of a class of TVM.
+            for use in read.members if read.uses else ():
                 by_member[use.path].append(use)
         owners_of = Counter(name for owner in self._owners for name in self._here.members[owner])
         for owner in sorted(self._owners):
@@ -226,8 +241,8 @@ class _Comparison:
             for name, here in sorted(members.items()):
                 uses = [use for use in by_member[name] if use.scope not in self._taken_over]
                 if name not in found:
-                    if uses and not all(use.scope for use in uses):
-                        uses = [use for use in uses if not use.scope]
+                    uses = [use for use in uses if not use.scope]
+                    if uses:
                         yield self._complaint(f"{owner}.{name}", "member", "missing", "", uses)
                 else:
                     calls = [use for use in by_member[name] if use.call is not None]
@@ -277,8 +292,10 @@ class _Comparison:
         uses: Sequence[Use],
         called: Sequence[str] = (),
     ) -> Complaint:
-        stops = [f"cases of the {each}" for each in called]
-        if what == "operator":
+        stops = [f"cases of the {each}" for each in called[:_MOST_NAMES]]
+        if len(called) > _MOST_NAMES:
+            stops.append(f"cases of {len(called) - _MOST_NAMES} more operators and passes")
+        if what == "operator" and name.startswith(_OPERATOR_PREFIX):
             stops.append(f"cases of the operator {name.removeprefix(_OPERATOR_PREFIX)}")
         places = dict.fromkeys(f"{use.module}:{use.line}" for use in uses)
         return Complaint(

@@ -26,6 +26,7 @@ _ROOMS = {
     "relaxcheck.harness.programs": "fuzz of operators and graphs",
     "relaxcheck.harness.releases": "fixes, operators",
     "relaxcheck.harness.workers": EVERYTHING,
+    "relaxcheck.harness": "fuzz, replay, reduce",
     "relaxcheck.generators.emission.expressions": "fuzz algebra, index_tensor",
     "relaxcheck.generators": "fuzz of operators and graphs",
     "relaxcheck.fixes.framework": "fixes",
@@ -94,4 +95,4 @@ class Effects:
             ]
             if 0 < len(made) <= _MOST:
                 return [f"fix {name}" for name in sorted(made)]
-        return [next(text for room, text in _ROOMS.items() if module.startswith(room))]
+        return [next((text for room, text in _ROOMS.items() if module.startswith(room)), module)]

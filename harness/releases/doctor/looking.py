@@ -16,7 +16,8 @@ import sys
 from types import ModuleType
 from typing import Any
 
-_ROOTS = ("tvm", "tvm_tirx")
+_ROOT = {"name": "tvm"}
+_TVM = "tvm"
 _UNSEARCHED = ("backend", "contrib", "exec", "rpc", "testing", "micro", "meta_schedule")
 """Packages that are not imported to look for a name that moved."""
 _MOST = 3
@@ -25,12 +26,12 @@ _SECONDS = 900
 
 def look(question: dict[str, Any]) -> dict[str, Any]:
     """The answer to ``question``: what of its names is there, with signatures; where others are."""
-    versions, errors = {}, {}
-    for root in _ROOTS:
-        try:
-            versions[root] = str(getattr(importlib.import_module(root), "__version__", ""))
-        except Exception as error:
-            errors[root] = _line(error)
+    _ROOT["name"] = question["root"]
+    version = error = ""
+    try:
+        version = str(getattr(importlib.import_module(question["root"]), "__version__", ""))
+    except Exception as raised:
+        error = _line(raised)
     paths = {path: _described(path) for path in question["paths"]}
     classes = [path for path, there in paths.items() if there and there["kind"] == "class"]
     every = {id(_resolved(name)): _resolved(name) for name in classes}
@@ -40,8 +41,8 @@ def look(question: dict[str, Any]) -> dict[str, Any]:
     operators = [name for name in question["operators"] if _operator(name)]
     missing = {path for path, there in paths.items() if there is None}
     return {
-        "versions": versions,
-        "errors": errors,
+        "version": version,
+        "error": error,
         "paths": paths,
         "members": members,
         "globals": globals_there,
@@ -58,6 +59,9 @@ def _resolved(path: str) -> Any:
         AttributeError: there is none.
     """
     top, *names = path.split(".")
+    if top == _TVM:
+        # What TVM's package became elsewhere has the same names below it.
+        top = _ROOT["name"]
     try:
         found = importlib.import_module(top)
     except Exception as error:
@@ -120,7 +124,7 @@ def _global(name: str) -> bool:
 
 def _operator(name: str) -> bool:
     with contextlib.suppress(Exception):
-        ir = importlib.import_module("tvm.ir")
+        ir = importlib.import_module(f"{_ROOT['name']}.ir")
         return name in ir.Op.list_op_names()
     return False
 
@@ -136,7 +140,7 @@ def _elsewhere(missing: set[str]) -> dict[str, list[str]]:
         seen: dict[int, str] = {}
         for module_name in sorted(modules, key=lambda each: (each.count("."), each)):
             value = vars(modules[module_name]).get(name)
-            if value is not None and id(value) not in seen:
+            if value is not None and id(value) not in seen and "_ffi_api" not in module_name:
                 seen[id(value)] = f"{module_name}.{name}"
         found[path] = list(seen.values())[:_MOST]
     return {path: places for path, places in found.items() if places}
@@ -158,15 +162,15 @@ def _modules() -> list[tuple[str, ModuleType]]:
 
     Not all others: some parse programs as they are imported, which takes minutes.
     """
-    for root in _ROOTS:
-        for each in pkgutil.iter_modules(getattr(sys.modules.get(root), "__path__", ())):
-            if each.name not in _UNSEARCHED and not each.name.startswith("_"):
-                with contextlib.suppress(Exception):
-                    importlib.import_module(f"{root}.{each.name}")
+    root = _ROOT["name"]
+    for each in pkgutil.iter_modules(getattr(sys.modules.get(root), "__path__", ())):
+        if each.name not in _UNSEARCHED and not each.name.startswith("_"):
+            with contextlib.suppress(Exception):
+                importlib.import_module(f"{root}.{each.name}")
     return [
         (name, module)
         for name, module in list(sys.modules.items())
-        if name.partition(".")[0] in _ROOTS and isinstance(module, ModuleType)
+        if name.partition(".")[0] == root and isinstance(module, ModuleType)
     ]
 
 

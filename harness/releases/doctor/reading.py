@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 from relaxcheck.harness.releases.doctor.shape import Shape
 
 TOPS = ("tvm", "tvm_ffi")
@@ -18,6 +20,12 @@ PACKAGE = "relaxcheck"
 _ROOMS = ("fixes", "generators", "harness")
 """The rooms that may import TVM."""
 _GLOBALS = ("get_global_func", "get_op")
+
+
+_OF_OTHERS = frozenset(
+    name for kind in (dict, list, set, str, Path, np.ndarray) for name in dir(kind)
+)
+"""Members that values of other classes have, too: they say nothing of TVM."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +46,9 @@ class Use:
 
 @dataclass(slots=True)
 class Read:
-    """All uses in a module; ``members`` are names that it reads of values, with calls of them.
+    """All uses in a module; ``members`` are names of functions that it calls on values.
 
+    ``asked`` are names that it asks for, and does without.
     ``strings`` are the names of global functions and of operators that it asks for; ``imports`` are
     our modules that importing it imports, ``prepared`` those that a kind of case imports as workers
     start; ``fixes`` are the names of fixes that it makes.
@@ -49,6 +58,7 @@ class Read:
     uses: list[Use] = field(default_factory=list)
     members: list[Use] = field(default_factory=list)
     strings: list[Use] = field(default_factory=list)
+    asked: list[Use] = field(default_factory=list)
     imports: set[str] = field(default_factory=set)
     fixes: list[str] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
@@ -151,11 +161,13 @@ class _Reader(ast.NodeVisitor):
         else:
             self.visit(node.func)
         name = node.func.attr if isinstance(node.func, ast.Attribute) else _name(node.func)
-        # To ask for a name with hasattr is no need of it.
-        if name == "getattr" and len(node.args) > 1:
+        if name in ("getattr", "hasattr") and len(node.args) > 1:
             of, text = self._path(node.args[0]), self._text(node.args[1])
-            if of is not None and text:
+            if of is not None and text and name == "getattr":
                 self._use(f"{of}.{text}", node)
+            elif of is not None and text:
+                # To ask for a name is no need of it.
+                self.read.asked.append(self._made(f"{of}.{text}", node))
         elif name == "import_module" and node.args and (text := self._text(node.args[0])):
             self._use(text, node)
         elif name in _GLOBALS and node.args and (text := self._text(node.args[0])):
@@ -240,7 +252,13 @@ class _Reader(ast.NodeVisitor):
 
     def _member(self, node: ast.Attribute, call: Shape | None) -> None:
         self.read.names.add(node.attr)
-        self.read.members.append(self._made(node.attr, node, call))
+        top: ast.expr = node.value
+        while isinstance(top, ast.Attribute):
+            top = top.value
+        # A name of a module is no member; a field, not called, may be of any class.
+        imported = any(_name(top) in scope for scope in self._aliases)
+        if call is not None and not imported and node.attr not in _OF_OTHERS:
+            self.read.members.append(self._made(node.attr, node, call))
 
     def _made(self, path: str, node: ast.AST, call: Shape | None = None) -> Use:
         line = getattr(node, "lineno", 0)

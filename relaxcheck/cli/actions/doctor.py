@@ -9,9 +9,15 @@ from relaxcheck.cli.options import ResultFormat
 from relaxcheck.cli.terminal import console, error_console
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.passes import PASSES
+from relaxcheck.harness.releases import builds
 from relaxcheck.harness.releases.doctor.diagnosing import diagnosed
-from relaxcheck.harness.releases.releases import release
+from relaxcheck.harness.releases.releases import folder, of_build, release
 from relaxcheck.reports.tables.doctor import lines
+
+
+def called_by_name() -> tuple[str, ...]:
+    """The operators whose function in ``relax.op`` a case calls with its attributes."""
+    return tuple(name for name, record in OPERATORS.items() if record.form == "call")
 
 
 def doctor(name: str, form: ResultFormat) -> int:
@@ -20,10 +26,11 @@ def doctor(name: str, form: ResultFormat) -> int:
     Raises:
         ReleaseError: there is none of that name, or it cannot be asked.
     """
-    asked = release(name)
+    build = builds.read_named(folder(), name)
+    asked = release(name) if build is None else of_build(build)
     screen = error_console()
     with screen.status(f"looking for names in {asked.title}"):
-        found = diagnosed(asked, tuple(OPERATORS), tuple(PASSES))
+        found = diagnosed(asked, called_by_name(), tuple(PASSES))
     if form is ResultFormat.JSON:
         sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
     else:
