@@ -11,6 +11,9 @@ from pathlib import Path
 _PACKAGE = Path(str(resources.files("relaxcheck")))
 _DATA = _PACKAGE / "data"
 
+SOURCES = _PACKAGE
+"""The package's own folder, with a folder for each room."""
+
 
 def _checkout() -> Path | None:
     top = _PACKAGE.parent

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from relaxcheck.harness.paths import SOURCES
 from relaxcheck.harness.releases.doctor.shape import Shape
 
 TOPS = ("tvm", "tvm_ffi")
@@ -68,13 +69,10 @@ class Read:
 @cache
 def sources() -> tuple[Read, ...]:
     """Each of our modules that may import TVM, read."""
-    import relaxcheck
-
-    top = Path(relaxcheck.__file__).parent
     return tuple(
-        read(path.read_text(), f"{PACKAGE}.{_dotted(path.relative_to(top))}")
+        read(path.read_text(), f"{PACKAGE}.{_dotted(path.relative_to(SOURCES))}")
         for room in _ROOMS
-        for path in sorted((top / room).rglob("*.py"))
+        for path in sorted((SOURCES / room).rglob("*.py"))
         if "upstream/for_tvm" not in path.as_posix()
     )
 
