@@ -12,7 +12,7 @@ from relaxcheck.generators.core.contexts import CONTEXT_AXIS, drawn_context
 from relaxcheck.generators.core.dims import symbols
 from relaxcheck.generators.core.draft import Draft
 from relaxcheck.generators.core.pass_calls import PassCall
-from relaxcheck.generators.core.points import Every, Given, integer, text
+from relaxcheck.generators.core.points import Given, integer, text
 from relaxcheck.generators.core.preconditions import with_run_axes
 from relaxcheck.generators.core.program import Case, Input, Program
 from relaxcheck.generators.core.rewrites.static import static
@@ -66,13 +66,13 @@ def axes(
     the structure of private functions that most programs have.
     """
     symbolic = Given(("dims",), lambda dims, value: dims == _SYMBOLIC or value == PLAIN)
-    is_random = Given(("form",), lambda form, value: form in (RANDOM, _WIDE) or value == SIMPLEST)
-    fits = Given(("form",), lambda form, value: form != RANDOM or value in CORE)
+    is_random = Given(("form",), lambda form, value: form == RANDOM or value == SIMPLEST)
     one_step = Given(("form",), lambda form, value: form in (RANDOM, _WIDE) or value == 1)
     kinds = tuple(dtypes) or DTYPES
     fragments = tuple(PASSES.get(name, FRAGMENTS))
     forms = (*fragments, *_PLAIN_TEMPLATES)
-    # Half of the programs are fragments, a quarter random ones.
+    # Half of the programs are fragments, a quarter random ones: steering would have every operator
+    # with every value of the other axes first, and hardly any fragment.
     share = max(1, 24 // len(fragments))
     weights: dict[Value, int] = dict.fromkeys(fragments, share)
     return with_run_axes(
@@ -84,9 +84,10 @@ def axes(
                 RANDOM,
                 default_weight=12,
                 weights=weights,
+                steered=False,
             ),
-            Axis("steps", tuple(range(1, 9)), 1, one_step, least=(1,)),
-            Axis("focus", NAMES, SIMPLEST, Every((is_random, fits))),
+            Axis("steps", tuple(range(1, 9)), 1, one_step, least=(1,), steered=False),
+            Axis("focus", CORE, SIMPLEST, is_random, steered=False),
             Axis("dtype", kinds, kinds[0], default_weight=4),
             # A static program has no functions.
             Axis("dims", (_SYMBOLIC, _STATIC), _SYMBOLIC, default_weight=4 if functions else 1),
@@ -99,6 +100,7 @@ def axes(
                 symbolic,
                 default_weight=1 if functions else 6,
                 weights={functions: 8} if functions else {},
+                steered=not functions,
             ),
         ),
         pipelines,
@@ -110,8 +112,10 @@ def drafts_at(draw: st.DrawFn, point: Point) -> Draft:
     """Drafts of the form, dtype and steps that ``point`` says."""
     form, dtype = text(point, "form"), text(point, "dtype")
     if form in (RANDOM, _WIDE):
-        steps, focus = integer(point, "steps"), text(point, "focus")
-        names = NAMES if form == _WIDE else CORE
+        steps, focus, names = integer(point, "steps"), text(point, "focus"), CORE
+        if form == _WIDE:
+            # No axis: steering would draw little else until it had met every operator.
+            focus, names = Choices(draw).choice(NAMES), NAMES
         return random_program(draw, dtype, steps, focus, names)
     draft = Draft(dtype)
     FORMS[form](draft, Choices(draw))

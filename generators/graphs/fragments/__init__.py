@@ -64,7 +64,7 @@ PASSES: Mapping[str, tuple[str, ...]] = {
     "DeadCodeElimination": ("dead", "common tuples", "qkv"),
     "DecomposeOpsForInference": ("conv norm", "layer norm"),
     "DecomposeOpsForTraining": ("conv norm",),
-    "EliminateCommonSubexpr": ("common", "common tuples", "casts", "redundant reshape"),
+    "EliminateCommonSubexpr": ("common", "common tuples"),
     "ExpandMatmulOfSum": ("matmul of sum", "low rank"),
     "FastMathTransform": ("softmax", "gelu", "attention"),
     "FoldBatchnormToConv2D": ("conv norm",),
