@@ -43,7 +43,6 @@ PASSES = (
     Pass(
         name="DataflowUseInplaceCalls",
         meaning="Write results over operands that are not used again.",
-        after=("LegalizeOps",),
         differs_again="it looks for further calls",
     ),
 )
