@@ -36,7 +36,7 @@ _DERIVED = "derived"
 _WIDE = "random, of every operator"
 """The form of random programs in which passes meet every operator, and the faults of each."""
 
-CORE = (
+CORE: tuple[str, ...] = (
     *(SIMPLEST, "multiply", "subtract", "maximum", "minimum", "divide", "equal", "greater"),
     *("nn.relu", "exp", "tanh", "sigmoid", "negative", "abs", "sqrt", "nn.gelu", "nn.silu"),
     *("matmul", "nn.softmax", "nn.layer_norm", "nn.conv2d", "nn.max_pool2d"),
