@@ -110,9 +110,9 @@ def turns_of(families: Sequence[Family]) -> tuple[int, ...]:
 
     A family has as many as it takes to draw all pairs of its cells, so that a campaign covers all
     families' pairs at about the same time; one of many axes, whose pairs come many in a case but
-    where most combinations lie and faults hide longest, has half of its share of all pairs at
-    least. Every operator is drawn in every round. Families of random programs (``Structured``)
-    share one case in eight among others, evenly.
+    where most combinations lie and faults hide longest, has three quarters of its share of all
+    pairs at least. Every operator is drawn in every round. Families of random programs
+    (``Structured``) share one case in eight among others, evenly.
     """
     cells = [sorted(_cells(family), reverse=True) for family in families]
     # Two axes need a case for each pair of their cells.
@@ -120,7 +120,7 @@ def turns_of(families: Sequence[Family]) -> tuple[int, ...]:
     pairs = _multiples(
         [(sum(counts) ** 2 - sum(count**2 for count in counts)) // 2 for counts in cells]
     )
-    turns = [max(most, many // 2) for most, many in zip(needed, pairs, strict=True)]
+    turns = [max(most, round(0.75 * many)) for most, many in zip(needed, pairs, strict=True)]
     structured = [isinstance(family, Structured) for family in families]
     others = sum(count for count, own in zip(turns, structured, strict=True) if not own)
     share = max(1, round(others / (_SHARE - 1) / max(sum(structured), 1)))

@@ -103,7 +103,7 @@ def test_families_of_many_pairs_have_more_turns_and_each_has_one() -> None:
     every = families(tuple(PIPELINES))
     turns = dict(zip((family.name for family in every), turns_of(every), strict=True))
     # Einsum has a third of the pairs of the convolution, but two axes of many cells.
-    assert turns["conv3d_transpose"] < 1.5 * turns["einsum"]
+    assert turns["conv3d_transpose"] < 2 * turns["einsum"]
     assert turns_of(FAMILIES[:1]) == (1,)
 
 
