@@ -51,10 +51,28 @@ def _of_ties(operator: Any, arguments: list[Any], keywords: dict[str, Any], numb
     if operator.overloadpacket.__name__ == "sort":
         values, indices = operator(*arguments, **keywords)
         return _rotated(values, indices, dim)
-    values, indices = operator(source.flip(dim), *arguments[1:], **keywords)
-    if not named.get("sorted", True):
-        values, indices = values.flip(dim), indices.flip(dim)
-    return values, source.shape[dim] - 1 - indices
+    values, indices = operator(*arguments, **keywords)
+    return values, _next_equal(source, values, indices, dim)
+
+
+def _next_equal(
+    source: torch.Tensor, values: torch.Tensor, indices: torch.Tensor, dim: int
+) -> torch.Tensor:
+    """The index of the element of ``source`` behind that of ``indices`` that equals ``values``."""
+    if not indices.numel():
+        return indices
+    several = values.dim() == source.dim()
+    source = source.movedim(dim, -1).unsqueeze(-2)
+    shaped = [
+        each.movedim(dim, -1) if several else each.reshape(*source.shape[:-2], -1)
+        for each in (values, indices)
+    ]
+    value, index = (each.unsqueeze(-1) for each in shaped)
+    equal = (value == source) | (value.isnan() & source.isnan())
+    size = source.shape[-1]
+    ahead = (torch.arange(size) - index - 1) % size
+    found = torch.where(equal, ahead, size).argmin(-1)
+    return found.movedim(-1, dim) if several else found.reshape(indices.shape)
 
 
 def _rotated(values: torch.Tensor, indices: torch.Tensor, dim: int) -> tuple[torch.Tensor, ...]:

@@ -51,6 +51,15 @@ def test_the_order_of_more_than_two_ties() -> None:
     assert order == [True] * 3 + [False] * 2 + [False] * 2 + [True] * 3
 
 
+@pytest.mark.parametrize("keepdim", [False, True])
+def test_which_of_several_ties_is_chosen(keepdim: bool) -> None:
+    tied = np.array([[3, 1, 1, 2, 1], [5, 4, 3, 2, 1]], np.float32)
+    _, index = _open("torch.kthvalue", tied, 2, 1, keepdim, outputs=("y", "at"))
+    assert index == [True, False]
+    _, indices = _open("torch.topk", tied, 3, 1, outputs=("y", "at"))
+    assert indices == [False, False, True, False, False, False]
+
+
 def test_a_stable_order_and_the_first_of_the_largest_are_certain() -> None:
     assert _open("torch.argmax", TIED, 0) == [[False]]
     values, indices = _open(
