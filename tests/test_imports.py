@@ -31,6 +31,7 @@ IMPORTS_TVM = {
     "harness/kvcache/kernels.py",
     "harness/kvcache/running.py",
     "harness/native/c_code.py",
+    "harness/releases/doctor/looking.py",
     "harness/native/devices.py",
     "harness/native/checkers.py",
     "harness/native/opencl.py",

@@ -59,7 +59,7 @@ def releases(context: typer.Context) -> None:
 def list_releases() -> None:
     """List the supported TVM releases and your builds: state, version, place."""
     with one_line_errors():
-        from relaxcheck.cli.actions import releases as action
+        from relaxcheck.cli.actions.releases import managing as action
 
         action.show()
 
@@ -81,7 +81,7 @@ def install(
 ) -> None:
     """Install releases, each in its own environment. Interrupted, it continues where it stopped."""
     with one_line_errors():
-        from relaxcheck.cli.actions import releases as action
+        from relaxcheck.cli.actions.releases import managing as action
 
         action.install(release, pip_args)
 
@@ -118,7 +118,7 @@ def add(
     Nothing is installed into an existing environment.
     """
     with one_line_errors():
-        from relaxcheck.cli.actions import releases as action
+        from relaxcheck.cli.actions.releases import managing as action
 
         code = action.add(name, python, pythonpath or (), library_path, wheel)
     raise typer.Exit(code)
@@ -130,7 +130,7 @@ def remove(
 ) -> None:
     """Remove a build that was added. Your own files stay."""
     with one_line_errors():
-        from relaxcheck.cli.actions import releases as action
+        from relaxcheck.cli.actions.releases import managing as action
 
         action.remove(name)
 
@@ -149,7 +149,7 @@ def doctor(
     Each with what stops working: commands, kinds of cases, fixes.
     """
     with one_line_errors():
-        from relaxcheck.cli.actions import doctor as action
+        from relaxcheck.cli.actions.releases import doctor as action
 
         code = action.doctor(name, form)
     raise typer.Exit(code)

@@ -131,7 +131,10 @@ def test_a_longest_segment_stays_behind_its_offsets() -> None:
 @pytest.mark.parametrize("relation", BY_NODES)
 def test_other_nodes_compute_the_same(relation: str) -> None:
     family, changed = whole.family(("build",)), 0
-    for seed, point in enumerate(at_random(family.axes, 12)):
+    for seed, point in enumerate(at_random(family.axes, 60)):
+        # Few graphs have a batch to split.
+        if seed >= 12 and changed:
+            break
         case = family.build({**point, "relation": NONE}, seed)
         other = family.build({**point, "relation": relation}, seed)
         changed += other.program != case.program

@@ -28,6 +28,7 @@ def test_all_is_every_family_and_no_name_the_usual_ones() -> None:
         "passes",
         *passes,
         "algebra",
+        "kvcache",
         *gradients,
         *models,
         *programs,

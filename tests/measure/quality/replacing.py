@@ -1,8 +1,19 @@
 """Functions of the harness, replaced in this process by those of a control."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+CaseT = TypeVar("CaseT")
+
+
+@dataclass(frozen=True, slots=True)
+class Standing(Generic[CaseT]):
+    """What stands where compiled code would: the case. It runs, and is not ``checked`` alone."""
+
+    case: CaseT
+    checked: str = ""
 
 
 def replace(replaced: Mapping[ModuleType, Mapping[str, Callable[..., Any]]]) -> None:

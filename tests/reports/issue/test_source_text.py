@@ -102,6 +102,8 @@ def test_an_issue_has_the_lines_and_the_file_of_the_pass_at_fault() -> None:
 
 
 WITHOUT_A_LINE = {
+    "c-compiled-mode": "the C compiler refuses the code that target c generates",
+    "c-packed-arguments": "the C compiler refuses the code that target c generates",
     "slice-backwards": "std::bad_alloc in the virtual machine, after all passes",
     "view-with-an-offset": "compiled code raises it: it checks the arguments of a kernel",
 }

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from relaxcheck.cli import app
-from relaxcheck.cli.actions.doctor import called_by_name
+from relaxcheck.cli.actions.releases.doctor import called_by_name
 from relaxcheck.generators.passes import PASSES
 from relaxcheck.harness.releases import builds, releases
 from relaxcheck.harness.releases.builds import Build

@@ -10,7 +10,7 @@ from relaxcheck.harness.programs import execute
 from relaxcheck.harness.workers import zygote
 from tests.measure.quality.control.evaluate import Array, check, evaluate
 from tests.measure.quality.control.operator import Refused
-from tests.measure.quality.replacing import replace
+from tests.measure.quality.replacing import Standing, replace
 
 
 def emit(case: Case, *, constants_as_parameters: bool = False) -> Case:
@@ -26,23 +26,23 @@ def build(
     late: str | None = None,
     tracing: None = None,
     log: object = None,
-) -> Case:
+) -> Standing[Case]:
     """Refuse what the operators' definitions do not allow."""
     progress("check")
     try:
         check(module)
     except Refused as error:
         raise building.StageError("check", error) from error
-    return module
+    return Standing(module)
 
 
-def link(compiled: Sequence[Case]) -> None:
+def link(compiled: Sequence[Standing[Case]]) -> None:
     """There is no native code."""
 
 
-def load(executable: Case, *, cheaply: bool = False) -> Callable[..., tuple[Array, ...]]:
+def load(executable: Standing[Case], *, cheaply: bool = False) -> Callable[..., tuple[Array, ...]]:
     """The function that evaluates ``executable`` on its run-time inputs."""
-    return lambda *arguments: evaluate(executable, arguments)
+    return lambda *arguments: evaluate(executable.case, arguments)
 
 
 def run(

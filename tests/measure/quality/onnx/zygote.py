@@ -13,7 +13,7 @@ from relaxcheck.harness.onnx import importing, refusals
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.workers import zygote
 from tests.measure.quality.onnx.control import Array, Uncontrolled, evaluate
-from tests.measure.quality.replacing import replace
+from tests.measure.quality.replacing import Standing, replace
 
 Main = Callable[..., tuple[Array, ...]]
 
@@ -23,19 +23,19 @@ def imported(case: OnnxCase) -> importing.Imported:
     return importing.Imported(case)
 
 
-def build(module: OnnxCase, *_: object, **__: object) -> OnnxCase:
+def build(module: OnnxCase, *_: object, **__: object) -> Standing[OnnxCase]:
     """The control compiles nothing."""
-    return module
+    return Standing(module)
 
 
-def link(compiled: Sequence[OnnxCase]) -> frozenset[int]:
+def link(compiled: Sequence[Standing[OnnxCase]]) -> frozenset[int]:
     """There is no native code, and none that fails."""
     return frozenset()
 
 
-def load(executable: OnnxCase, *, cheaply: bool = False) -> Main:
+def load(executable: Standing[OnnxCase], *, cheaply: bool = False) -> Main:
     """The function that evaluates ``executable`` on its run-time inputs."""
-    return lambda *arguments: evaluate(executable, arguments)
+    return lambda *arguments: evaluate(executable.case, arguments)
 
 
 def run(main: Main, arguments: Sequence[Any], fresh: int = 0) -> tuple[Array, ...]:

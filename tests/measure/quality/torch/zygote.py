@@ -24,10 +24,11 @@ Main = Callable[..., tuple[Array, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A case and its exported program: the module of the control."""
+    """A case and its exported program: the module of the control, run and not ``checked`` alone."""
 
     case: TorchCase
     program: ExportedProgram | None
+    checked: str = ""
 
 
 def has_door(door: str) -> bool:

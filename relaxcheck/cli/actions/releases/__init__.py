@@ -1,0 +1,1 @@
+"""``relaxcheck releases``: releases and builds of TVM side by side."""
