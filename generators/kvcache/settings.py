@@ -1,5 +1,6 @@
 """Settings of a paged KV cache: the model that it serves, and its limits."""
 
+from collections.abc import Sequence
 from types import MappingProxyType
 
 from relaxcheck.generators.core.case import Data
@@ -44,6 +45,10 @@ SCALINGS: MappingProxyType[str, MappingProxyType[str, str | float | int]] = Mapp
 """RoPE scaling, by name, as TVM takes it. Contexts are short, so that positions reach the end."""
 
 
+MOST = 65_536
+"""The largest size: what is beyond fits no memory here, which is no fault of TVM."""
+
+
 class Model(Data, frozen=True, omit_defaults=True):
     """What kernels are compiled for: query heads, key and value heads, sizes, dtype, RoPE.
 
@@ -63,8 +68,7 @@ class Model(Data, frozen=True, omit_defaults=True):
     interface: str = KERNELS
 
     def __post_init__(self) -> None:
-        if min(self.heads, self.kv_heads, self.head_dim, self.page, self.layers) < 1:
-            raise ValueError("a size of the model is below 1")
+        _check_sizes((self.heads, self.kv_heads, self.head_dim, self.page, self.layers), "model")
         if self.heads % self.kv_heads:
             raise ValueError(f"{self.kv_heads} key heads do not divide {self.heads} query heads")
         if self.head_dim % 2:
@@ -83,6 +87,11 @@ class Model(Data, frozen=True, omit_defaults=True):
         return self.heads // self.kv_heads
 
 
+def _check_sizes(sizes: Sequence[int], of: str) -> None:
+    if not 1 <= min(sizes) <= max(sizes) <= MOST:
+        raise ValueError(f"a size of the {of} is not from 1 to {MOST}")
+
+
 class Limits(Data, frozen=True, omit_defaults=True):
     """What a cache is created with: RoPE mode, sliding windows or not, and its capacity.
 
@@ -99,8 +108,7 @@ class Limits(Data, frozen=True, omit_defaults=True):
     def __post_init__(self) -> None:
         if self.rope not in ROPES:
             raise ValueError(f"rope {self.rope!r} is unknown: {', '.join(ROPES)}")
-        if min(self.sequences, self.capacity, self.chunk) < 1:
-            raise ValueError("a limit of the cache is below 1")
+        _check_sizes((self.sequences, self.capacity, self.chunk), "cache")
 
     def pages(self, page: int) -> int:
         """The pages of ``page`` tokens that the runtime allocates (``paged_kv_cache.cc``)."""

@@ -14,7 +14,7 @@ from relaxcheck.generators.kvcache.operations import (
     Remove,
     Slide,
 )
-from relaxcheck.generators.kvcache.settings import INLINE, Limits, Model
+from relaxcheck.generators.kvcache.settings import INLINE, MOST, Limits, Model
 
 
 def cache_after(*operations: Operation, limits: Limits | None = None) -> Cache:
@@ -125,3 +125,11 @@ def test_a_cache_that_may_be_full_is_unclear() -> None:
         cache.apply(Forward((0,), (17,)))
     with pytest.raises(Refused):
         cache.apply(Forward((0,), (40,)))
+
+
+@pytest.mark.parametrize("size", [0, -1, MOST + 1])
+def test_sizes_that_no_cache_has_are_refused(size: int) -> None:
+    with pytest.raises(ValueError, match=r"size of the model is not from 1 to 65536"):
+        Model(head_dim=size)
+    with pytest.raises(ValueError, match=r"size of the cache is not from 1 to 65536"):
+        Limits(capacity=size)
