@@ -22,6 +22,7 @@ import msgspec
 import numpy as np
 import sympy
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.export import ExportedProgram
 from torch.fx.passes.shape_prop import _extract_tensor_metadata
 from torch.utils._pytree import tree_leaves
@@ -289,6 +290,9 @@ def read(content: bytes) -> ExportedProgram:
             # The file leaves it out, and TVM up to 0.26 takes shapes of inputs from it.
             meta = _extract_tensor_metadata(value, include_contiguity=False)
             node.meta.setdefault("tensor_meta", meta)
+        if isinstance(value, FakeTensor):
+            # Else PyTorch cannot decompose what it has no rule of shapes for, as it can in export.
+            value.fake_mode.allow_fallback_kernels = True
     if tuple(node.name for node in graph.nodes) != beside.names:
         raise ValueError("other nodes than were saved")
     known = {str(symbol) for symbol in program.range_constraints}

@@ -49,6 +49,18 @@ def test_what_is_read_has_the_shapes_that_tvm_reads() -> None:
         assert node.meta["tensor_meta"].dtype == node.meta["val"].dtype
 
 
+class _Factored(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.geqrf(x)[0]
+
+
+def test_what_is_read_is_decomposed_as_what_was_written() -> None:
+    """PyTorch has no rule of shapes for geqrf: it computes them, from a file it refused to."""
+    made = torch.export.export(_Factored(), (torch.ones(2, 2),))
+    read = keeping.read(keeping.written(made))
+    assert plain(read.run_decompositions()) == plain(made.run_decompositions())
+
+
 def test_control_flow_is_exported_every_time(tmp_path: Path) -> None:
     kept, case = Kept(tmp_path), branching()
     kept.write(case, export_alone(case))
