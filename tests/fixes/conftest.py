@@ -11,8 +11,8 @@ from relaxcheck.fixes.frontends.onnx.recurrent import importing as onnx_rnn
 from tests.fixes.thinning import thin
 
 _THINNED = {
-    "frontends": 16,
-    "lowerings": 16,
+    "frontends": 40,
+    "lowerings": 40,
     "upstream/test_export.py": 16,
     "upstream/test_for_tvm.py": 4,
 }

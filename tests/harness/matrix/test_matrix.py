@@ -236,13 +236,17 @@ def test_a_folder_of_one_case_is_a_case(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("verdict", "declared", "missing", "arguments", "code", "written"),
     [
-        (Verdict.PASS, Verdict.PASS, "", (), 0, "committed"),
+        pytest.param(Verdict.PASS, Verdict.PASS, "", (), 0, "committed", marks=pytest.mark.slow),
         (Verdict.WRONG_VALUE, Verdict.WRONG_VALUE, "", (), 0, "committed"),
         (Verdict.WRONG_VALUE, Verdict.PASS, "", (), 1, "committed"),
-        (Verdict.WRONG_VALUE, None, "", (), 1, "committed"),
+        pytest.param(Verdict.WRONG_VALUE, None, "", (), 1, "committed", marks=pytest.mark.slow),
         (Verdict.HARNESS_ERROR, None, "", (), 3, "committed"),
-        (Verdict.PASS, Verdict.PASS, "not installed", (), 0, None),
-        (Verdict.PASS, Verdict.PASS, "", ("--tvm", "0.25"), 0, None),
+        pytest.param(
+            Verdict.PASS, Verdict.PASS, "not installed", (), 0, None, marks=pytest.mark.slow
+        ),
+        pytest.param(
+            Verdict.PASS, Verdict.PASS, "", ("--tvm", "0.25"), 0, None, marks=pytest.mark.slow
+        ),
         (Verdict.PASS, Verdict.PASS, "not installed", ("--out", "mine"), 0, "mine"),
         (None, None, "not installed", (), 2, None),
     ],
