@@ -15,6 +15,7 @@ from tvm import relax
 from tvm.relax.dpl.pattern import is_op, wildcard
 from tvm.relax.transform import _ffi_api, fuse_transpose_matmul, transform
 
+from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework import probes
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, Rebinding
 from relaxcheck.fixes.framework.patch import Body
@@ -93,8 +94,7 @@ def _is_of_transposed(context: Any) -> bool:
         return False
     if len(context.var_usages.get(variable, [])) != 1:
         return False
-    source = call.args[0]
-    rank = (source.ty if hasattr(source, "ty") else source.struct_info).ndim
+    rank = tvm_api.type_of(call.args[0]).ndim
     if rank < 2:
         return False
     axes = list(range(rank))[::-1] if call.attrs.axes is None else list(map(int, call.attrs.axes))

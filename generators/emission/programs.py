@@ -132,11 +132,10 @@ def _emit_function(builder: Any, name: str, function: Program, passing: Attribut
     for tensor in function.inputs:
         shape = [emitted_dim(dim, sizes) for dim in tensor.shape]
         bound[tensor.name] = relax.Var(tensor.name, tvm_api.tensor_type(shape, tensor.dtype))
-    parameters = list(bound.values())
-    if passing == AS_TUPLE:
+    parameters, together = list(bound.values()), passing == AS_TUPLE
+    if together:
         types = [tvm_api.type_of(each) for each in parameters]
         parameters = [relax.Var("arguments", tvm_api_shapes.tuple_type(types))]
-    together = passing == AS_TUPLE
     return _emit_body(
         builder, name, function, parameters, bound, sizes, {}, passed_together=together
     )

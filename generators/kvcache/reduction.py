@@ -21,7 +21,7 @@ from relaxcheck.generators.kvcache.operations import (
     Slide,
     tokens_of,
 )
-from relaxcheck.generators.kvcache.settings import CLASS, NONE, Limits, Model
+from relaxcheck.generators.kvcache.settings import NONE, Limits, Model
 
 
 def measure(case: KvCase) -> tuple[float, ...]:
@@ -39,18 +39,14 @@ def measure(case: KvCase) -> tuple[float, ...]:
 
 def _settings_off(case: KvCase) -> int:
     """The number of settings that are off the simplest."""
-    model, limits = Model(), Limits()
-    off = len([name for name in _FIELDS if getattr(case.model, name) != getattr(model, name)])
-    return (
-        off
-        + (case.model.interface == CLASS)
-        + len([n for n in _LIMITS if getattr(case.limits, n) != getattr(limits, n)])
-        + (case.regime != ORDINARY)
-    )
-
-
-_LIMITS = Limits.__struct_fields__
-_FIELDS = tuple(name for name in Model.__struct_fields__ if name != "interface")
+    settings = ((case.model, Model()), (case.limits, Limits()))
+    off = [
+        name
+        for own, plain in settings
+        for name in plain.__struct_fields__
+        if getattr(own, name) != getattr(plain, name)
+    ]
+    return len(off) + (case.regime != ORDINARY)
 
 
 def _settings_size(case: KvCase) -> float:
@@ -123,14 +119,14 @@ def _all(case: KvCase, failed: int) -> Iterator[KvCase]:
     count = len(operations)
     if 0 <= failed < count - 1:
         yield replace(case, operations=operations[: failed + 1])
-    for size in (count // 2, count // 4, 2, 1):
-        for start in range(0, count - size + 1, max(size, 1)) if size else ():
+    for size in filter(None, dict.fromkeys((count // 2, count // 4, 2, 1))):
+        for start in range(0, count - size + 1, size):
             yield replace(case, operations=operations[:start] + operations[start + size :])
     for number in sorted(_named(operations), reverse=True):
         yield replace(case, operations=tuple(_without(operations, number)))
     yield from _of_settings(case)
     yield from _of_operations(case)
-    yield from _of_sizes(case)
+    yield from _of_trees(case)
     yield from _renumbered(case)
     for seed in (0, 1, 2):
         if seed < case.seed:
@@ -255,7 +251,7 @@ def _simpler_forward(forward: Forward) -> Iterator[Forward]:
             yield Forward(sequences, (*lengths[:at], smaller, *lengths[at + 1 :]), tree)
 
 
-def _of_sizes(case: KvCase) -> Iterator[KvCase]:
+def _of_trees(case: KvCase) -> Iterator[KvCase]:
     """Token trees that are more like chains."""
     for at, operation in enumerate(case.operations):
         if not isinstance(operation, Forward) or operation.parents is None:

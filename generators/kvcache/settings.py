@@ -1,5 +1,6 @@
 """Settings of a paged KV cache: the model that it serves, and its limits."""
 
+import math
 from collections.abc import Sequence
 from types import MappingProxyType
 
@@ -50,7 +51,7 @@ MOST = 65_536
 
 
 class Model(Data, frozen=True, omit_defaults=True):
-    """What kernels are compiled for: query heads, key and value heads, sizes, dtype, RoPE.
+    """A model that kernels are compiled for: its heads, sizes, dtype and RoPE.
 
     ``page`` is the number of tokens in a page, ``scaling`` a name in ``SCALINGS``, ``theta`` the
     base of RoPE and ``scale`` what positions are multiplied by. ``interface``: of ``INTERFACES``.
@@ -82,6 +83,14 @@ class Model(Data, frozen=True, omit_defaults=True):
                 raise ValueError(f"{name} {getattr(self, name)!r} is unknown: {', '.join(known)}")
 
     @property
+    def rope_scaling(self) -> dict[str, str | float | int]:
+        """The RoPE scaling as TVM's kernels take it; ``TIRPagedKVCache`` completes it by itself."""
+        chosen = dict(SCALINGS[self.scaling])
+        if chosen.get("rope_type") == "yarn" and self.interface != CLASS:
+            chosen["inv_theta_log_scale"] = 1 / (2 * math.log(self.theta))
+        return chosen
+
+    @property
     def group(self) -> int:
         """The query heads that share a key head."""
         return self.heads // self.kv_heads
@@ -93,7 +102,7 @@ def _check_sizes(sizes: Sequence[int], of: str) -> None:
 
 
 class Limits(Data, frozen=True, omit_defaults=True):
-    """What a cache is created with: RoPE mode, sliding windows or not, and its capacity.
+    """The limits of a cache: RoPE mode, sliding windows or not, and its capacity.
 
     ``sequences`` is the largest batch, ``capacity`` the tokens in all, ``chunk`` the tokens of one
     forward pass.

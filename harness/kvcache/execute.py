@@ -11,7 +11,6 @@ from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.kvcache.case import KvCase
 from relaxcheck.generators.kvcache.model import Attended, Cache, Refused, Unclear
 from relaxcheck.generators.kvcache.operations import Forward, Operation, Remove, text_of
-from relaxcheck.generators.kvcache.settings import Limits, Model
 from relaxcheck.generators.kvcache.values import Drawn, drawn
 from relaxcheck.harness.kind import Progress
 from relaxcheck.harness.kvcache.naming import AT, kind_of
@@ -37,7 +36,7 @@ ORACLE = "dense"
 ATTENTION, POSITIONS, CONTENT, LENGTH, LEAK, REFUSAL = (
     *("attention", "query positions", "cached keys and values", "length", "leak", "refusal"),
 )
-"""What is wrong of a cache: the cause of a wrong value."""
+"""Parts of a cache that may be wrong: the causes of wrong values."""
 
 
 class _Wrong(Exception):
@@ -70,10 +69,11 @@ def execute(
         Exception: a fault of the harness itself.
     """
     clock = Clock()
+    make = make or _of_tvm(case.fixes, progress)
     progress(COMPILE)
     try:
         with clock("tvm"):
-            cache = (make or _of_tvm())(case.model, case.limits, case.fixes)
+            cache = make(case.model, case.limits, case.fixes)
     except Exception as error:
         return _raised(case, error, COMPILE, -1, clock, ())
     run = _Run(case, cache, Cache(case.model, case.limits), clock)
@@ -95,15 +95,13 @@ def execute(
     )
 
 
-def _of_tvm() -> Make:
+def _of_tvm(fixes: bool, progress: Progress) -> Make:
+    """TVM's caches, in this process, which has the fixes on or off from now on."""
     from relaxcheck.harness.kvcache.running import TvmCache
     from relaxcheck.harness.workers.switching import switch_fixes
 
-    def make(model: Model, limits: Limits, fixes: bool) -> Under:
-        switch_fixes(fixes)
-        return TvmCache(model, limits, fixes)
-
-    return make
+    switch_fixes(fixes, progress)
+    return TvmCache
 
 
 def _applied(run: _Run, number: int, operation: Operation) -> Outcome | None:

@@ -5,7 +5,6 @@ Everything of TVM's that differs between releases, or that is private to its mod
 
 import hashlib
 import inspect
-import math
 import os
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -19,11 +18,11 @@ from tvm.relax.frontend import nn
 from tvm.relax.frontend.nn.llm import kv_cache as module
 from tvm.relax.frontend.nn.llm.position_embedding import llama_rope_with_position_map
 
+from relaxcheck.fixes.tvm_api import shapes as tvm_api_shapes
 from relaxcheck.generators.kvcache.settings import (
     CLASS,
     NONE,
     NORMAL,
-    SCALINGS,
     Limits,
     Model,
 )
@@ -55,14 +54,6 @@ def constructor(model: Model, rope: str, fixes: bool) -> Create:
     return _of_kernels(model, fixes)
 
 
-def _scaling(model: Model) -> dict[str, Any]:
-    scaling = dict(SCALINGS[model.scaling])
-    if scaling.get("rope_type") == "yarn":
-        # The class adds it by itself.
-        scaling["inv_theta_log_scale"] = 1.0 / (2 * math.log(model.theta))
-    return scaling
-
-
 _ORDER = (
     "append",
     "ragged",
@@ -82,7 +73,7 @@ _ORDER = (
 
 def _functions(model: Model) -> Mapping[str, Any]:
     """The functions of TIR, by the names of ``_ORDER``."""
-    scaling, dtype, page = _scaling(model), model.dtype, model.page
+    scaling, dtype, page = model.rope_scaling, model.dtype, model.page
     heads, kv, dim = model.heads, model.kv_heads, model.head_dim
     attention = (kv, heads, dim, dtype)
     prefill, decode = module._attention_prefill_cpu, module._attention_decode_cpu
@@ -213,9 +204,9 @@ def _of_class(model: Model, rope: str, fixes: bool) -> Create:
                 rope_mode=module.RopeMode(rope_mode(Limits(rope=rope))),
                 rope_scale=model.scale,
                 rope_theta=model.theta,
-                rope_scaling=dict(SCALINGS[model.scaling]),
+                rope_scaling=model.rope_scaling,
                 # No extension factors: the runtime takes a tensor for them, and nothing else.
-                rope_ext_factors=_number(0),
+                rope_ext_factors=tvm_api_shapes.packed_number(0),
                 rotary_dim=model.head_dim,
                 enable_disaggregation=False,
                 dtype=model.dtype,
@@ -234,8 +225,3 @@ def _of_class(model: Model, rope: str, fixes: bool) -> Create:
         return machine["create"](*(tvm_ffi.Shape((size,)) for size in _config(model, limits)))
 
     return made
-
-
-def _number(value: int) -> Any:
-    make = getattr(relax, "prim_value", None) or relax.PrimValue
-    return make(value)

@@ -56,7 +56,7 @@ for name in sys.argv[1:]:
 def inside(name):
     spec = importlib.util.find_spec(name)
     return spec is not None and any(
-        str(spec.origin).startswith(folder + "/") for folder in folders
+        str(spec.origin).startswith(os.path.join(folder, "")) for folder in folders
     )
 roots = ["tvm", "tvm_tirx"]
 # Of two, that in the folders of the build: both do not go together in one process.
@@ -82,7 +82,7 @@ sys.__stdout__.write("\\n" + json.dumps(answer) + "\\n")
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What an environment has: Python, the versions of packages, and its TVM.
+    """List what an environment has: Python, the versions of packages, and its TVM.
 
     ``root`` is the module that is TVM there: ``tvm``, or ``tvm_tirx`` where there is no Relax.
     ``file`` is where that is imported from; ``error`` is the exception that importing it raised.
@@ -196,7 +196,8 @@ def _check(build: Build, answer: Answer) -> None:
         raise ReleaseError(
             f"TVM build {build.name}: its environment lacks {', '.join(missing)}; run: {command}"
         )
-    if answer.file and build.pythonpath and not answer.file.startswith(build.pythonpath):
+    inside = any(Path(answer.file).is_relative_to(each) for each in build.pythonpath)
+    if answer.file and build.pythonpath and not inside:
         raise ReleaseError(
             f"TVM build {build.name}: {answer.root} is imported from {answer.file}, and not from "
             f"{build.pythonpath[0]}"

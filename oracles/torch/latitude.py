@@ -48,10 +48,9 @@ def _of_ties(operator: Any, arguments: list[Any], keywords: dict[str, Any], numb
     source, dim = arguments[0], named.get("dim")
     if named.get("stable") or dim is None or source.dim() == 0:
         return operator(*arguments, **keywords)
-    if operator.overloadpacket.__name__ == "sort":
-        values, indices = operator(*arguments, **keywords)
-        return _rotated(values, indices, dim)
     values, indices = operator(*arguments, **keywords)
+    if operator.overloadpacket.__name__ == "sort":
+        return _rotated(values, indices, dim)
     return values, _next_equal(source, values, indices, dim)
 
 

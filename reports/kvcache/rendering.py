@@ -87,7 +87,7 @@ class KvRendering(Rendering[KvCase]):
         return script, issue
 
     def conditions(self, case: KvCase) -> tuple[tuple[str, str], ...]:
-        """How the cache is made, and its settings."""
+        """Name the interface that makes the cache, and its settings."""
         return (("interface", case.model.interface), ("settings", _settings(case)))
 
 

@@ -20,7 +20,7 @@ from relaxcheck.generators.kvcache.operations import (
     Remove,
     Slide,
 )
-from relaxcheck.generators.kvcache.settings import CLASS, NONE, SCALINGS
+from relaxcheck.generators.kvcache.settings import CLASS, NONE
 from relaxcheck.generators.kvcache.values import SIZES, drawn
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.oracles.kvcache.attention import Rows, attention
@@ -52,7 +52,7 @@ def script_text(case: KvCase, outcome: Outcome, title: str, environment: Mapping
         model=case.model,
         limits=case.limits,
         by_class=case.model.interface == CLASS,
-        scaling=_scaling(case),
+        scaling=case.model.rope_scaling,
         frequencies=[] if rope == NONE else (frequencies(case.model) * case.model.scale).tolist(),
         trees=any(isinstance(each, Forward) and each.parents for each in case.operations),
         used={type(each).__name__.lower() for each in case.operations},
@@ -62,13 +62,6 @@ def script_text(case: KvCase, outcome: Outcome, title: str, environment: Mapping
         lines=lines,
         refusal=refusal,
     )
-
-
-def _scaling(case: KvCase) -> dict[str, Any]:
-    scaling = dict(SCALINGS[case.model.scaling])
-    if scaling.get("rope_type") == "yarn" and case.model.interface != CLASS:
-        scaling["inv_theta_log_scale"] = 1 / (2 * math.log(case.model.theta))
-    return scaling
 
 
 def _written(case: KvCase) -> tuple[list[str], dict[str, Any] | None, float]:

@@ -21,6 +21,7 @@ A number is a failure, listed below; some are there with LLVM, too. *–*: there
 """
 
 _ENDS = ("runs", "compiled", "built")
+_COLUMNS = ("target", *_ENDS, "fail", "other")
 
 
 def word(cell: Cell) -> str:
@@ -57,14 +58,18 @@ def summary(table: Table) -> Iterator[RichTable]:
     """For each release, the numbers of cases by target and end."""
     for release in table.versions:
         shown = RichTable(title=f"operators on {release}", title_justify="left")
-        for at, name in enumerate(("target", *_ENDS, "fail", "other")):
+        for at, name in enumerate(_COLUMNS):
             shown.add_column(name, justify="right" if at else "left")
-        for target, counts in _counted(table, release).items():
-            others = sum(counts.values()) - sum(counts[name] for name in (*_ENDS, ""))
-            shown.add_row(
-                target, *(str(counts[name]) for name in _ENDS), str(counts[""]), str(others)
-            )
+        for row in _totals(table, release):
+            shown.add_row(*row)
         yield shown
+
+
+def _totals(table: Table, release: str) -> Iterator[list[str]]:
+    """The rows of ``_COLUMNS``: for each target the numbers of cases by end."""
+    for target, counts in _counted(table, release).items():
+        others = sum(counts.values()) - sum(counts[name] for name in (*_ENDS, ""))
+        yield [target, *(str(counts[name]) for name in (*_ENDS, "")), str(others)]
 
 
 def _counted(table: Table, release: str) -> dict[str, Counter[str]]:
@@ -100,7 +105,8 @@ def page(table: Table, before: str) -> str:
         found = failures(table, release)
         numbers = {key: number for number, key in enumerate(found, 1)}
         targets = tuple(_counted(table, release))
-        parts += [f"### apache-tvm {version}\n", _totals(table, release)]
+        totals = _markdown(_COLUMNS, list(_totals(table, release)))
+        parts += [f"### apache-tvm {version}\n", totals]
         columns = ["operator", *targets]
         body = [_line(row, release, targets, numbers) for row in table.rows]
         parts.append(_markdown(columns, [line for line in body if line]))
@@ -116,14 +122,6 @@ def page(table: Table, before: str) -> str:
 
 def _code(message: str) -> str:
     return f"`` {message} ``" if "`" in message else f"`{message or 'no message'}`"
-
-
-def _totals(table: Table, release: str) -> str:
-    rows = []
-    for target, counts in _counted(table, release).items():
-        others = sum(counts.values()) - sum(counts[name] for name in (*_ENDS, ""))
-        rows.append([target, *(str(counts[name]) for name in (*_ENDS, "")), str(others)])
-    return _markdown(["target", *_ENDS, "fail", "other"], rows)
 
 
 def _line(

@@ -16,10 +16,10 @@ _MOST = 6
 # The first that a module's name begins with.
 _ROOMS = {
     "relaxcheck.harness.compiling.passes": "fuzz pass, passes",
-    "relaxcheck.harness.compiling.targets": "--target",
     "relaxcheck.harness.compiling": "every case that is compiled: fuzz, replay, reduce, matrix",
-    "relaxcheck.harness.native": "linking of compiled cases",
+    "relaxcheck.harness.native": "linking of compiled cases, --target",
     "relaxcheck.harness.expressions": "fuzz algebra, algebra facts",
+    "relaxcheck.harness.kvcache": "fuzz kvcache",
     "relaxcheck.harness.onnx": "fuzz onnx, onnx suite",
     "relaxcheck.harness.torch": "fuzz torch, torch table",
     "relaxcheck.harness.models": "model",
@@ -39,7 +39,7 @@ _ROOMS = {
 
 
 class Effects:
-    """What stops working, by the uses of a name in our modules."""
+    """Finds what stops working, by the uses of a name in our modules."""
 
     def __init__(self, reads: Mapping[str, Read]):
         self._reads = reads
@@ -52,7 +52,7 @@ class Effects:
         }
 
     def of(self, uses: Iterable[Use]) -> tuple[str, ...]:
-        """What stops working without the name of ``uses``, the gravest first."""
+        """List what stops working without the name of ``uses``, the gravest first."""
         uses = list(uses)
         at_import = {use.module for use in uses if not use.function}
         stopped = at_import.union(*(self._importers[module] for module in at_import))

@@ -10,7 +10,7 @@ CaseT = TypeVar("CaseT")
 
 @dataclass(frozen=True, slots=True)
 class Standing(Generic[CaseT]):
-    """What stands where compiled code would: the case. It runs, and is not ``checked`` alone."""
+    """Stands where compiled code would: the case, which runs, and is not ``checked`` alone."""
 
     case: CaseT
     checked: str = ""

@@ -36,7 +36,7 @@ def naming(node: Any) -> Iterator[None]:
         yield
     except Exception as error:
         own = f"{node.op_type} ({name_of(node)})"
-        named = re.search(rf"(?<!\w){node.op_type}(?!\w)", str(error))
+        named = re.search(rf"(?<!\w){re.escape(node.op_type)}(?!\w)", str(error))
         if _refuses(str(error)) and named is None:
             raise tvm_api.OpNotImplemented(f"{own}: {error}") from error
         error.add_note(f"in the conversion of {own}")

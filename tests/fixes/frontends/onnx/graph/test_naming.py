@@ -2,10 +2,12 @@
 
 from typing import Any, NoReturn
 
+import onnx
 import pytest
 from tvm.relax.frontend.onnx import onnx_frontend
 
 from relaxcheck.fixes import tvm_api
+from relaxcheck.fixes.frontends.onnx.graph.naming import naming
 from tests.fixes import onnx_texts
 
 TEXT = "f (float[2] x) => (float[2] y) { [first] a = Neg (x) y = Relu (a) }"
@@ -53,3 +55,12 @@ def test_any_other_error_stays_and_has_a_note(
     caught = raising(monkeypatch, error)
     assert caught.value is error
     assert error.__notes__ == ["in the conversion of Relu (node of y)"]
+
+
+def test_a_name_that_is_no_pattern_is_a_name() -> None:
+    node = onnx.helper.make_node("C++(", ["x"], ["y"])
+    with (
+        pytest.raises(tvm_api.OpNotImplemented, match=r"^C\+\+\( \(node of y\): not supported$"),
+        naming(node),
+    ):
+        raise ValueError("not supported")
