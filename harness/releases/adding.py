@@ -39,8 +39,6 @@ _OF_TVM = ("tvm", "tvm_tirx", "tvm_ffi")
 """The packages that a folder of ``--pythonpath`` may have."""
 _OLDEST_PYTHON = (3, 11)
 _SECONDS = 300
-_PACKAGES = "packages"
-"""The folder of a build that a wheel is unpacked to."""
 
 # Of the standard library alone: nothing is known of the environment yet.
 _QUESTION = """
@@ -293,7 +291,7 @@ def _with_relaxcheck(build: Build) -> Build:
     """``build`` with relaxcheck on its path, where no checkout is the working directory."""
     if CHECKOUT is not None:
         return build
-    place = folder() / build.name / "relaxcheck"
+    place = folder() / build.name / builds.OWN
     place.mkdir(parents=True, exist_ok=True)
     link_package(place)
     return msgspec.structs.replace(build, pythonpath=(*build.pythonpath, str(place)))
@@ -304,7 +302,7 @@ def _unpacked(build: Build, wheel: Path, say: Say) -> Build:
     file = wheel.expanduser().absolute()
     if not file.is_file() or file.suffix != ".whl":
         raise ReleaseError(f"TVM build {build.name}: --wheel {wheel}: there is no such wheel")
-    to = folder() / build.name / _PACKAGES
+    to = folder() / build.name / builds.PACKAGES
     unpack(build, file, to, say)
     return msgspec.structs.replace(build, pythonpath=(str(to), *build.pythonpath), wheel=str(file))
 
@@ -356,5 +354,4 @@ def _forget(name: str) -> None:
     """Leave nothing of a build that could not be added."""
     place = folder() / name
     if place.is_dir():
-        (place / builds.FILE_NAME).touch()
         builds.remove(folder(), name)

@@ -13,6 +13,11 @@ import msgspec
 FILE_NAME = "build.json"
 """The file in the folder of a build that describes it."""
 
+PACKAGES, OWN = "packages", "relaxcheck"
+"""The folders in that of a build: what a wheel is unpacked to, and relaxcheck itself."""
+
+_UNFINISHED = f"{FILE_NAME}.new"
+
 TVM = "tvm"
 """The package of a TVM that has Relax."""
 
@@ -76,9 +81,20 @@ def write(folder: Path, build: Build) -> None:
     place = folder / build.name
     place.mkdir(parents=True, exist_ok=True)
     text = msgspec.json.format(msgspec.json.encode(build), indent=1) + b"\n"
-    unfinished = place / f"{FILE_NAME}.new"
+    unfinished = place / _UNFINISHED
     unfinished.write_bytes(text)
     unfinished.replace(place / FILE_NAME)
+
+
+def is_left_over(folder: Path, name: str) -> bool:
+    """True if adding the build ``name`` was cut off, or nothing can read its file any more.
+
+    A folder with anything else in it is somebody's own.
+    """
+    place = folder / name
+    if not is_name(name) or not place.is_dir() or read_named(folder, name) is not None:
+        return False
+    return {path.name for path in place.iterdir()} <= {FILE_NAME, _UNFINISHED, PACKAGES, OWN}
 
 
 def remove(folder: Path, name: str) -> None:
@@ -88,7 +104,7 @@ def remove(folder: Path, name: str) -> None:
     """
     place = folder / name
     # First: without it there is no build, however far the rest comes.
-    (place / FILE_NAME).unlink()
+    (place / FILE_NAME).unlink(missing_ok=True)
     shutil.rmtree(place)
 
 

@@ -178,6 +178,26 @@ def test_a_name_is_taken_once(tmp_path: Path) -> None:
     assert "run: relaxcheck releases remove mine" in again.output
 
 
+@pytest.mark.parametrize("content", [None, "{", '{"name": "other", "python": "x"}'])
+def test_what_is_left_of_a_build_is_removed(
+    place: Path, tmp_path: Path, content: str | None
+) -> None:
+    (place / "mine" / "packages" / "tvm").mkdir(parents=True)
+    if content is not None:
+        (place / "mine" / "build.json").write_text(content)
+    python = str(interpreter(tmp_path, ANSWER))
+    assert "releases remove mine" in relaxcheck("add", "mine", "--python", python).output
+    assert relaxcheck("remove", "mine").exit_code == 0
+    assert relaxcheck("add", "mine", "--python", python).exit_code == 0
+
+
+def test_a_folder_of_the_user_s_own_is_not_removed(place: Path) -> None:
+    (place / "mine").mkdir()
+    (place / "mine" / "thesis.tex").touch()
+    assert relaxcheck("remove", "mine").exit_code == 2
+    assert (place / "mine" / "thesis.tex").is_file()
+
+
 def test_a_build_whose_files_are_gone_says_so(tmp_path: Path) -> None:
     python = interpreter(tmp_path, ANSWER)
     adding.add("mine", python=python)

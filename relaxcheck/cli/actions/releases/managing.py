@@ -118,7 +118,7 @@ def remove(name: str) -> None:
     Raises:
         ReleaseError: there is no such build, or it cannot be removed.
     """
-    if builds.read_named(folder(), name) is None:
+    if builds.read_named(folder(), name) is None and not builds.is_left_over(folder(), name):
         added = ", ".join(build.name for build in builds.read(folder())) or "none"
         raise ReleaseError(f"no build {name!r} was added; your builds are: {added}")
     try:
