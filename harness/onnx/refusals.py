@@ -8,6 +8,7 @@ from relaxcheck.generators.onnx.schemas import schema
 from relaxcheck.generators.onnx.walk import nodes_of
 from relaxcheck.harness.outcomes.errors import (
     REFUSALS,
+    concerns_operands,
     disowns,
     mentions,
     names,
@@ -29,6 +30,19 @@ _PYTHONS_OWN = re.compile(
 attributes, arguments, operands and types, and not of the model's."""
 
 
+_DELIBERATE = "OpNotImplemented: "
+"""The class of errors by which converters refuse a node."""
+
+_WORDS = frozenset(
+    (
+        *("Add", "And", "Cast", "Constant", "Equal", "Expand", "Greater", "Identity", "If"),
+        *("Less", "Log", "Loop", "Max", "Mean", "Min", "Not", "Optional", "Or", "Range", "Round"),
+        *("Scan", "Shape", "Sign", "Size", "Slice", "Split", "Sum", "Tile", "Unique", "Where"),
+    )
+)
+"""Operators whose names are words of many messages: "constant value", "data shape", "not"."""
+
+
 def classified(case: OnnxCase, stage: str, message: str) -> tuple[Verdict, str | None]:
     """The verdict on an error of TVM's with this ``message``, and the operator it is about.
 
@@ -36,7 +50,8 @@ def classified(case: OnnxCase, stage: str, message: str) -> tuple[Verdict, str |
     use of it, is not supported; or names an operator with one of its attributes or inputs. An error
     that says it of a dtype, say, and names no operator (``names_none``) is a refusal, too. An
     invalid one is rejected where the error says what is wrong, before anything runs; one of
-    Python's own (``_PYTHONS_OWN``) has to name the operator, too.
+    Python's own (``_PYTHONS_OWN``) has to name the operator, too. Of a valid model, no accident of
+    Python's is a refusal.
     """
     operator = _named(case, message)
     if isinstance(case.expect, Invalid):
@@ -55,14 +70,32 @@ def names_none(case: OnnxCase, message: str) -> bool:
     return _refuses(message) and _mentioned(case, message) is None
 
 
+def is_accident(message: str) -> bool:
+    """True if ``message`` is an error of Python's or NumPy's own, which refuses nothing.
+
+    One that a converter raises as a refusal is none, whatever words of Python's it repeats.
+    """
+    if message.startswith(_DELIBERATE):
+        return False
+    return _PYTHONS_OWN.search(message) is not None or concerns_operands(message)
+
+
+def is_called(message: str, operator: str) -> bool:
+    """True if ``message`` names ``operator``; one that is a word (``_WORDS``) as it is spelled."""
+    if operator in _WORDS:
+        spelled = rf"(?<![0-9A-Za-z]){operator}(?![0-9A-Za-z])"
+        return re.search(spelled, without_module(message)) is not None
+    return names_operator(message, operator)
+
+
 def _refuses(message: str) -> bool:
-    return says_unsupported(message) and not _PYTHONS_OWN.search(message)
+    return says_unsupported(message) and not is_accident(message)
 
 
 def _mentioned(case: OnnxCase, message: str) -> str | None:
     """The first operator of the model that ``message`` names."""
     operators = (node.operator for node in nodes_of(case.model))
-    return next((each for each in operators if names_operator(message, each)), None)
+    return next((each for each in operators if is_called(message, each)), None)
 
 
 def _of_invalid(expect: Invalid, stage: str, message: str) -> tuple[Verdict, str | None]:
@@ -78,7 +111,11 @@ def _of_invalid(expect: Invalid, stage: str, message: str) -> tuple[Verdict, str
 
 def _named(case: OnnxCase, message: str) -> str | None:
     """The operator of the model, or else of Relax, that ``message`` refuses."""
+    if is_accident(message):
+        return None
     for node in nodes_of(case.model):
+        if not is_called(message, node.operator):
+            continue
         if disowns(message, node.operator):
             return node.operator
         parts = (*node.attributes, *_parameters(node.operator, case.model.opset))

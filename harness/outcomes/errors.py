@@ -163,7 +163,12 @@ def says_unsupported(message: str) -> bool:
     """
     text = without_module(message)
     says = _ONLY.search(text) is not None or _has(text, REFUSALS)
-    return says and not _has(text, spelled(_OF_OPERANDS))
+    return says and not concerns_operands(text)
+
+
+def concerns_operands(message: str) -> bool:
+    """True if ``message`` is an error of Python's or NumPy's own about operands."""
+    return _has(message, spelled(_OF_OPERANDS))
 
 
 def without_addresses(message: str) -> str:

@@ -8,12 +8,12 @@ import numpy as np
 import onnx
 
 from relaxcheck.generators.core.values import Array
+from relaxcheck.harness.onnx.refusals import is_accident, is_called
 from relaxcheck.harness.onnx.suite.tests import SuiteTest, Value, nodes
 from relaxcheck.harness.outcomes.errors import (
     disowns,
     headline,
     names,
-    names_operator,
     says_unsupported,
 )
 from relaxcheck.harness.outcomes.outcome import Verdict
@@ -66,13 +66,17 @@ def refused(test: SuiteTest, stage: str, message: str) -> Result:
 
     It is clear where the error says of an operator of the model that it, or some use of it, is not
     supported, or names it with one of its attributes or inputs. An error that says what is not
-    supported, but of no operator, is counted apart.
+    supported, but of no operator, is counted apart. An accident of Python's refuses nothing.
     """
+    if is_accident(message):
+        return failed(test, Verdict.OPAQUE_CRASH, stage, headline(message))
     for node in nodes(test.model.graph):
+        if not is_called(message, node.op_type):
+            continue
         if disowns(message, node.op_type) or names(message, node.op_type, _terms(node)):
             return failed(test, Verdict.UNSUPPORTED, stage, headline(message))
     if says_unsupported(message):
-        named = any(names_operator(message, node.op_type) for node in nodes(test.model.graph))
+        named = any(is_called(message, node.op_type) for node in nodes(test.model.graph))
         refusal = failed(test, Verdict.UNSUPPORTED, stage, headline(message))
         return msgspec.structs.replace(refusal, unnamed=not named)
     return failed(test, Verdict.OPAQUE_CRASH, stage, headline(message))

@@ -91,3 +91,29 @@ def test_an_error_of_python_s_own_is_no_refusal_of_an_invalid_model(message: str
     assert classified(case, "import", message) == (Verdict.OPAQUE_CRASH, "Elu")
     clear = "TypeError: Elu of NoneType: the operand is missing"
     assert classified(case, "import", clear) == (Verdict.REJECTED, "Elu")
+
+
+@pytest.mark.parametrize(
+    ("operator", "message"),
+    [
+        ("Not", "TypeError: '<' not supported between instances of 'Var' and 'int'"),
+        ("Constant", "InternalError: Check failed: (value.defined()) is false: constant value"),
+        ("Shape", "InternalError: Check failed: (shape.defined()) is false: the shape of data"),
+        ("Range", "InternalError: Check failed: (start < limit) is false: empty range"),
+        ("Relu", "AttributeError: Relu: 'NoneType' object has no attribute 'X'"),
+        ("Relu", "TypeError: unsupported operand type(s) for +: 'Relu' and 'int'"),
+    ],
+)
+def test_words_of_other_errors_name_no_operator(operator: str, message: str) -> None:
+    assert classified(of(operator), "import", message) == (Verdict.OPAQUE_CRASH, operator)
+
+
+@pytest.mark.parametrize("operator", ["Not", "Constant"])
+def test_an_operator_that_is_a_word_is_named_as_it_is_spelled(operator: str) -> None:
+    message = f"OpNotImplemented: Operators that are not supported: {operator}"
+    assert classified(of(operator), "import", message) == (Verdict.UNSUPPORTED, operator)
+
+
+def test_a_refusal_that_repeats_words_of_python_s_is_one() -> None:
+    message = "OpNotImplemented: Relu (a): Type <class 'NoneType'> is currently unsupported."
+    assert classified(of("Relu"), "import", message) == (Verdict.UNSUPPORTED, "Relu")
