@@ -6,8 +6,8 @@ import msgspec
 
 from relaxcheck.generators.core.case import AnyCase, Data, Expectation, Invalid, Valid, Value
 from relaxcheck.generators.kvcache.model import Cache, Refused, Unclear
-from relaxcheck.generators.kvcache.operations import Operation
-from relaxcheck.generators.kvcache.settings import Limits, Model
+from relaxcheck.generators.kvcache.operations import Operation, numbers_of, text_of
+from relaxcheck.generators.kvcache.settings import MOST, Limits, Model
 
 FORMAT = 6
 """The format number of a case about a KV cache."""
@@ -42,6 +42,11 @@ class KvCase(Data, AnyCase, frozen=True, kw_only=True, tag_field="format", tag=F
     def __post_init__(self) -> None:
         if self.regime not in REGIMES:
             raise ValueError(f"regime {self.regime!r} is unknown: {', '.join(REGIMES)}")
+        if self.seed < 0:
+            raise ValueError(f"seed {self.seed} is negative")
+        for operation in self.operations:
+            if any(abs(number) > MOST for number in numbers_of(operation)):
+                raise ValueError(f"{text_of(operation)} has a number beyond {MOST}")
 
     @property
     def opt_level(self) -> int:

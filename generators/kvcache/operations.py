@@ -3,6 +3,8 @@
 Each names the function of TVM's runtime (``vm.builtin``) that it stands for.
 """
 
+from collections.abc import Iterable, Iterator
+
 from relaxcheck.generators.core.case import Data
 
 LAST = -1
@@ -80,6 +82,19 @@ Operation = Add | Remove | Fork | Pop | Slide | Forward | Commit
 def tokens_of(operation: Operation) -> int:
     """The number of tokens that ``operation`` appends."""
     return sum(operation.lengths) if isinstance(operation, Forward) else 0
+
+
+def numbers_of(operation: Operation) -> Iterator[int]:
+    """All numbers in ``operation``."""
+    return _numbers(getattr(operation, name) for name in operation.__struct_fields__)
+
+
+def _numbers(values: Iterable[object]) -> Iterator[int]:
+    for value in values:
+        if isinstance(value, int):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from _numbers(value)
 
 
 def text_of(operation: Operation) -> str:

@@ -49,6 +49,9 @@ SCALINGS: MappingProxyType[str, MappingProxyType[str, str | float | int]] = Mapp
 MOST = 65_536
 """The largest size: what is beyond fits no memory here, which is no fault of TVM."""
 
+_LARGEST = 1e9
+"""The largest base of RoPE and factor of positions: both are float32 in the kernels."""
+
 
 class Model(Data, frozen=True, omit_defaults=True):
     """A model that kernels are compiled for: its heads, sizes, dtype and RoPE.
@@ -81,6 +84,9 @@ class Model(Data, frozen=True, omit_defaults=True):
         ):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} {getattr(self, name)!r} is unknown: {', '.join(known)}")
+        for name, least in (("theta", 1.0), ("scale", 0.0)):
+            if not least < getattr(self, name) <= _LARGEST:
+                raise ValueError(f"{name} is not above {least:g} and at most {_LARGEST:g}")
 
     @property
     def rope_scaling(self) -> dict[str, str | float | int]:
@@ -117,6 +123,8 @@ class Limits(Data, frozen=True, omit_defaults=True):
     def __post_init__(self) -> None:
         if self.rope not in ROPES:
             raise ValueError(f"rope {self.rope!r} is unknown: {', '.join(ROPES)}")
+        if self.windows and self.rope == NORMAL:
+            raise ValueError(f"rope {NORMAL!r} with windows, which the runtime makes {INLINE!r}")
         _check_sizes((self.sequences, self.capacity, self.chunk), "cache")
 
     def pages(self, page: int) -> int:

@@ -1,9 +1,10 @@
 """Execute a case about a KV cache in this process, and judge the cache after each operation."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -28,6 +29,8 @@ from relaxcheck.oracles.kvcache.attention import (
     scale_of,
 )
 
+T = TypeVar("T")
+
 COMPILE, RUN, COMPARE = "codegen", "run", "compare"
 
 ORACLE = "dense"
@@ -47,6 +50,14 @@ class _Wrong(Exception):
         self.what, self.nan = what, nan
 
 
+class _Raised(Exception):
+    """An error of the cache's, ``cause``: any other is a fault of ours."""
+
+    def __init__(self, cause: Exception):
+        super().__init__(str(cause))
+        self.cause = cause
+
+
 @dataclass(slots=True)
 class _Run:
     """The state of a run: the cache, its model, and all rows that were appended."""
@@ -58,6 +69,18 @@ class _Run:
     keys: list[Array] = field(default_factory=list)
     values: list[Array] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
+
+    def ask(self, question: Callable[[Under], T]) -> T:
+        """The answer of the cache.
+
+        Raises:
+            _Raised: the cache raised an error.
+        """
+        try:
+            with self.clock("tvm"):
+                return question(self.cache)
+        except Exception as error:
+            raise _Raised(error) from error
 
 
 def execute(
@@ -115,18 +138,17 @@ def _applied(run: _Run, number: int, operation: Operation) -> Outcome | None:
     except Unclear as error:
         raise CaseError(f"operation {number}, {text_of(operation)}: {error}") from error
     try:
-        with run.clock("tvm"):
-            run.cache.apply(operation)
+        run.ask(partial(_apply, operation=operation))
         if refusal is None and isinstance(operation, Forward):
             _forward(run, number, parts)
         if refusal is None:
             _compare_state(run)
     except _Wrong as wrong:
         return _differs(run, number, wrong)
-    except Exception as error:
+    except _Raised as error:
         if refusal is not None:
-            return _refused(run, number, error, refusal)
-        return _raised(run.case, error, RUN, number, run.clock, run.checks)
+            return _refused(run, number, error.cause, refusal)
+        return _raised(run.case, error.cause, RUN, number, run.clock, run.checks)
     if refusal is not None:
         message = f"{_at(run.case, number)} is accepted, though {refusal}"
         return _outcome(run, Verdict.ACCEPTS_INVALID, number, message, REFUSAL)
@@ -137,13 +159,13 @@ def _emptied(run: _Run, number: int) -> Outcome | None:
     """Remove every sequence: all pages have to be free."""
     try:
         for sequence in sorted(run.model.sequences):
-            run.cache.apply(Remove(sequence))
-        if not run.cache.empty:
+            run.ask(partial(_apply, operation=Remove(sequence)))
+        if not run.ask(lambda cache: cache.empty):
             raise _Wrong(LEAK, "the cache is not empty after all sequences are removed")
     except _Wrong as wrong:
         return _differs(run, number, wrong)
-    except Exception as error:
-        return _raised(run.case, error, RUN, number, run.clock, run.checks)
+    except _Raised as error:
+        return _raised(run.case, error.cause, RUN, number, run.clock, run.checks)
     return None
 
 
@@ -151,8 +173,7 @@ def _forward(run: _Run, number: int, parts: tuple[Attended, ...]) -> None:
     case = run.case
     rows = drawn(case, number)
     expected = np.array([token.position for part in parts for token in part.queries])
-    with run.clock("tvm"):
-        positions = run.cache.positions()
+    positions = run.ask(lambda cache: cache.positions())
     if positions.shape != expected.shape or (positions != expected).any():
         message = f"query positions are {positions.tolist()}, not {expected.tolist()}"
         raise _Wrong(POSITIONS, message)
@@ -162,12 +183,18 @@ def _forward(run: _Run, number: int, parts: tuple[Attended, ...]) -> None:
     scale = scale_of(case)
     for layer in range(case.model.layers):
         fused = np.concatenate((rows.queries[layer], rows.keys[layer], rows.values[layer]), axis=1)
-        with run.clock("tvm"):
-            actual = run.cache.attend(layer, fused, scale)
+        actual = run.ask(partial(_attended, layer=layer, fused=fused, scale=scale))
         with run.clock("oracle"):
             _compare_attention(run, layer, rows, parts, keys[layer], values[layer], actual)
-    with run.clock("tvm"):
-        run.cache.end_forward()
+    run.ask(lambda cache: cache.end_forward())
+
+
+def _apply(cache: Under, operation: Operation) -> None:
+    cache.apply(operation)
+
+
+def _attended(cache: Under, layer: int, fused: Array, scale: float) -> Array:
+    return cache.attend(layer, fused, scale)
 
 
 def _compare_attention(
@@ -191,8 +218,7 @@ def _compare_attention(
 
 def _compare_state(run: _Run) -> None:
     """Compare the length of the cache, and the content of every sequence."""
-    with run.clock("tvm"):
-        length = run.cache.length
+    length = run.ask(lambda cache: cache.length)
     if length != run.model.length:
         raise _Wrong(LENGTH, f"the total length is {length}, not {run.model.length}")
     for number, sequence in run.model.sequences.items():
@@ -200,12 +226,11 @@ def _compare_state(run: _Run) -> None:
             continue
         serials = [token.serial for token in sequence.tokens]
         try:
-            with run.clock("tvm"):
-                actual = run.cache.content(number, len(serials))
-        except Exception as error:
-            refused = headline(error_text(error))
+            actual = run.ask(partial(_content, sequence=number, length=len(serials)))
+        except _Raised as error:
+            refused = headline(error_text(error.cause))
             message = f"sequence {number} does not give its {len(serials)} tokens: {refused}"
-            raise _Wrong(LENGTH, message) from error
+            raise _Wrong(LENGTH, message) from error.cause
         keys = np.concatenate(run.keys, axis=1)[:, serials]
         values = np.concatenate(run.values, axis=1)[:, serials]
         part = Attended(number, tuple(sequence.tokens), (), None)
@@ -217,6 +242,10 @@ def _compare_state(run: _Run) -> None:
             )  # fmt: skip
             exact = Answer(values[layer].astype(np.float64), np.zeros(values[layer].shape))
             _compare(run, CONTENT, f"values of {where}", exact, actual[1][layer])
+
+
+def _content(cache: Under, sequence: int, length: int) -> tuple[Array, Array]:
+    return cache.content(sequence, length)
 
 
 def _compare(run: _Run, what: str, where: str, answer: Answer, actual: Array) -> None:

@@ -1,5 +1,8 @@
 """Runs of KV caches: the control passes, each planted bug is seen, TVM passes a small case."""
 
+import json
+from typing import Any
+
 import pytest
 
 from relaxcheck.generators.core.case import CaseError
@@ -14,6 +17,7 @@ from relaxcheck.generators.kvcache.operations import (
     Slide,
 )
 from relaxcheck.generators.kvcache.settings import NORMAL, Limits, Model
+from relaxcheck.harness import kinds
 from relaxcheck.harness.kvcache import kind
 from relaxcheck.harness.kvcache.execute import execute
 from relaxcheck.harness.kvcache.naming import AT
@@ -91,6 +95,49 @@ def test_a_cache_that_is_not_empty_at_the_end_leaks() -> None:
 
     outcome = execute(case_of(Add(0), Remove(0)), make=Leaking)
     assert (outcome.verdict, outcome.cause) == (Verdict.WRONG_VALUE, "leak")
+
+
+@pytest.mark.parametrize("name", ["attention", "drawn"])
+def test_an_error_of_ours_is_not_the_cache_s(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*arguments: object) -> None:
+        raise ValueError("ours")
+
+    monkeypatch.setattr(f"relaxcheck.harness.kvcache.execute.{name}", broken)
+    with pytest.raises(ValueError, match="ours"):
+        execute(case_of(Add(0), Forward((0,), (1,))), make=DenseCache)
+
+
+@pytest.mark.parametrize("name", ["positions", "attend", "content"])
+def test_an_error_of_the_cache_is_its_own(name: str) -> None:
+    def broken(self: object, *arguments: object) -> None:
+        raise RuntimeError("its own")
+
+    outcome = execute(
+        case_of(Add(0), Forward((0,), (1,))), make=type("Broken", (DenseCache,), {name: broken})
+    )
+    if name == "content":
+        assert (outcome.verdict, outcome.cause) == (Verdict.WRONG_VALUE, "length")
+    else:
+        assert outcome.verdict is Verdict.OPAQUE_CRASH
+    assert "its own" in outcome.message
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"operations": [{"do": "add", "sequence": 2**70}]}, "a number beyond 65536"),
+        ({"operations": [{"do": "pop", "sequence": 0, "count": 2**32}]}, "a number beyond"),
+        ({"seed": -1}, "seed -1 is negative"),
+        ({"model": {"theta": 1.0, "scaling": "yarn"}}, "theta is not above 1"),
+        ({"model": {"theta": -2.0}}, "theta is not above 1"),
+        ({"model": {"scale": 1e30}}, "scale is not above 0 and at most 1e"),
+        ({"limits": {"rope": "normal", "windows": True}}, "the runtime makes 'inline'"),
+    ],
+)
+def test_numbers_that_no_cache_has_are_bad_input(fields: dict[str, Any], message: str) -> None:
+    record = {"format": 6, "operations": [], **fields}
+    with pytest.raises(CaseError, match=message):
+        kinds.decode(json.dumps(record).encode())
 
 
 def test_cases_that_make_no_sense_are_not_read() -> None:
