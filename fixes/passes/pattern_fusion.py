@@ -58,22 +58,19 @@ def _checked(pattern: Any) -> Any:
 
 def _is_convex(context: Any) -> bool:
     """True if no value of a match depends on a call outside that depends on the match."""
-    matched = list(context.matched_bindings)
-    users = context.var_usages
-    waiting = [
-        user
-        for value in matched
-        for user in users.get(value, [])
-        if not any(user.same_as(each) for each in matched)
-    ]
-    seen: list[Any] = []
+    matched, users = set(context.matched_bindings), context.var_usages
+    # Nothing of the match can depend on its last value: most matches have no other users.
+    root = context.value_to_bound_var.get(context.matched_expr)
+    inner = matched - {root}
+    waiting = [user for value in inner for user in users.get(value, []) if user not in matched]
+    seen = set(waiting)
     while waiting:
-        value = waiting.pop()
-        if any(value.same_as(each) for each in matched):
-            return False
-        if not any(value.same_as(each) for each in seen):
-            seen.append(value)
-            waiting.extend(users.get(value, []))
+        for user in users.get(waiting.pop(), []):
+            if user in matched:
+                return False
+            if user not in seen:
+                seen.add(user)
+                waiting.append(user)
     return True
 
 

@@ -1,5 +1,6 @@
 """Matches that are not convex are refused, and no others."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -31,6 +32,31 @@ def test_a_value_that_two_matches_share_is_in_the_one_that_is_convex() -> None:
 def test_a_value_that_is_used_afterwards_too_may_be_in_a_match() -> None:
     steps = (*pattern_fusion.CYCLIC[:1], lambda x, w, a: relax.op.add(a, a))
     assert composites(fused(*steps, outputs=2)) == 1
+
+
+class Counted(dict[str, list[str]]):
+    """The users of values, which counts how often it is asked."""
+
+    asked = 0
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.asked += 1
+        return super().get(key, default)
+
+
+@pytest.mark.parametrize(("inner", "most"), [((), 1), (("0",), 502)])
+def test_users_of_a_match_are_walked_once(inner: tuple[str, ...], most: int) -> None:
+    """Those of its last value not at all: what follows in a large model is most of it."""
+    behind = {str(at): [str(at + 1), str(at + 2)] for at in range(499)}
+    users = Counted({"a": ["root", *inner], "root": ["0", "1"], **behind})
+    context = SimpleNamespace(
+        matched_bindings={"a": "exp", "root": "add"},
+        matched_expr="add",
+        value_to_bound_var={"exp": "a", "add": "root"},
+        var_usages=users,
+    )
+    assert pattern_fusion._is_convex(context)
+    assert users.asked <= most
 
 
 def test_the_check_of_a_pattern_is_asked_as_well() -> None:
