@@ -54,19 +54,27 @@ class Table(msgspec.Struct, frozen=True):
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """A case that ended, as it is kept: by ``version`` of apache-tvm and ``identifier``."""
+    """A case that ended, as it is kept: by ``release`` and its ``version``, and ``identifier``.
 
+    Two builds of one version are two releases.
+    """
+
+    release: str
     version: str
     identifier: str
     cell: Cell
 
 
 class Kept:
-    """The cells in the file ``path``, to which each that ends is added at once."""
+    """The cells in the file ``path``, to which each that ends is added at once.
+
+    ``reused`` counts those of earlier runs that stand. A fault of ours is no result: it runs again.
+    """
 
     def __init__(self, path: Path):
+        self.reused = 0
         self._path = path
-        self._cells: dict[tuple[str, str], Cell] = {}
+        self._cells: dict[tuple[str, str, str], Cell] = {}
         content = path.read_bytes() if path.is_file() else b""
         self._cut = bool(content) and not content.endswith(b"\n")
         for line in content.splitlines():
@@ -74,18 +82,19 @@ class Kept:
                 ended = msgspec.json.decode(line, type=Ended)
             except msgspec.MsgspecError:
                 continue  # The last line of a run that was cut off; its case runs again.
-            self._cells[ended.version, ended.identifier] = ended.cell
+            if ended.cell.verdict is not Verdict.HARNESS_ERROR:
+                self._cells[ended.release, ended.version, ended.identifier] = ended.cell
 
-    def get(self, version: str, identifier: str) -> Cell | None:
+    def get(self, release: str, version: str, identifier: str) -> Cell | None:
         """The cell of a case on a release, None if it has not ended."""
-        return self._cells.get((version, identifier))
+        return self._cells.get((release, version, identifier))
 
-    def add(self, version: str, identifier: str, cell: Cell) -> None:
+    def add(self, release: str, version: str, identifier: str, cell: Cell) -> None:
         """Keep a cell. Raises ``OSError``."""
-        self._cells[version, identifier] = cell
+        self._cells[release, version, identifier] = cell
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("ab") as file:
-            line = msgspec.json.encode(Ended(version, identifier, cell)) + b"\n"
+            line = msgspec.json.encode(Ended(release, version, identifier, cell)) + b"\n"
             file.write(b"\n" + line if self._cut else line)
         self._cut = False
 
@@ -140,12 +149,12 @@ def table(
     for name in releases:
         with Pool(workers, limits, release=release(name)) as pool:
             versions[name] = version = pool.environment["apache-tvm"]
-            _run(pool, version, _cases(wanted), kept, partial(show, name))
+            _run(pool, name, _cases(wanted), kept, partial(show, name))
         for target, operators in wanted.items():
             for operator, forms in operators.items():
                 cells = rows.setdefault(operator, {}).setdefault(name, {}).setdefault(target, {})
                 for form, case in forms.items():
-                    cell = kept.get(version, case.identifier)
+                    cell = kept.get(name, version, case.identifier)
                     if cell is not None:
                         cells[form] = cell
     return Table(versions, tuple(Row(each, rows[each]) for each in sorted(rows)))
@@ -159,18 +168,20 @@ def _cases(wanted: Mapping[str, Mapping[str, Mapping[str, Case]]]) -> Iterator[C
 
 def _run(
     pool: Pool,
-    version: str,
+    name: str,
     cases: Iterable[Case],
     kept: Kept,
     show: Callable[[int, int], None],
 ) -> None:
-    """Run those of ``cases`` that are not kept, and keep them."""
-    left = [case for case in cases if kept.get(version, case.identifier) is None]
+    """Run those of ``cases`` that are not kept, on the release ``name``, and keep them."""
+    version, every = pool.environment["apache-tvm"], tuple(cases)
+    left = [case for case in every if kept.get(name, version, case.identifier) is None]
+    kept.reused += len(every) - len(left)
     pool.submit(*map(Job, left))
     for done, (job, outcome) in enumerate(pool.drain(), 1):
         message = outcome.message if outcome.verdict is Verdict.BUILT else headline(outcome.message)
         cell = Cell(outcome.verdict, _ADDRESS.sub("0x…", message))
-        kept.add(version, job.case.identifier, cell)
+        kept.add(name, version, job.case.identifier, cell)
         show(done, len(left))
 
 

@@ -15,6 +15,7 @@ from relaxcheck.harness.native.toolchain import chosen_target, missing
 from relaxcheck.harness.paths import CHECKOUT
 from relaxcheck.harness.programs.support.targets import Kept, Table, merged, subjects, table
 from relaxcheck.harness.releases.releases import named, own
+from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.reports.tables.targets import lines, page, summary
 
@@ -54,6 +55,7 @@ def targets(request: Request, form: ResultFormat, *, docs: bool) -> None:
             screen.print(advice, highlight=False, soft_wrap=True)
     if request.anew:
         request.kept.unlink(missing_ok=True)
+    kept = Kept(request.kept)
     with shown(screen) as show:
         made = table(
             request.operators,
@@ -61,8 +63,15 @@ def targets(request: Request, form: ResultFormat, *, docs: bool) -> None:
             named(request.tvm or own().name),
             request.workers,
             Limits(seconds=request.case_seconds),
-            Kept(request.kept),
+            kept,
             show,
+        )
+    if kept.reused:
+        screen.print(
+            f"{plural(kept.reused, 'result')} of earlier runs, from {request.kept}: --anew runs "
+            "them again, with another build of TVM, say, or a compiler installed since",
+            highlight=False,
+            soft_wrap=True,
         )
     if form is ResultFormat.JSON:
         sys.stdout.write(_json(made))
