@@ -11,7 +11,7 @@ from relaxcheck.generators.torch.program import EXPANDED, LAYOUTS, Program
 from relaxcheck.generators.torch.samples import varying
 from relaxcheck.generators.torch.samples.record import MIXED, Sample
 from relaxcheck.generators.torch.samples.varying import FLOATING
-from tests.measure.torch_samples.filling import DEGREES
+from tests.measure.torch_samples.filling import DEGREES, SORTED
 from tests.measure.torch_samples.running import (
     Results,
     alike,
@@ -57,7 +57,7 @@ def checked(
         inplace=bool(inplace)
         and varying.can_be_in_place(program)
         and runs(varying.in_place(program, inplace)) is not None,
-        any=not entry.startswith(DEGREES) and free != program and _serves(free),
+        any=not entry.startswith((*DEGREES, *SORTED)) and free != program and _serves(free),
         trains=_trains(program, base),
     )
 
@@ -70,7 +70,9 @@ def _with_dtypes(sample: Sample, own: str, others: Iterable[str]) -> Sample:
         return tuple(d for d in every if not _takes(varying.in_dtype(tried, own, d), d))
 
     best, left = sample, refused(sample)
-    for tensor in sample.program.tensors if set(left) - set(FLOATING) else ():
+    # Drawn values are in no order.
+    may_divide = bool(set(left) - set(FLOATING)) and not sample.entry.startswith(SORTED)
+    for tensor in sample.program.tensors if may_divide else ():
         tried = replace(sample, divisor=tensor.name)
         if varying.is_data(tensor, own) and len(fewer := refused(tried)) < len(left):
             best, left = tried, fewer

@@ -27,6 +27,9 @@ WHOLE = (
 )
 """The entries whose samples keep their values: matrices that can be inverted, sorted bounds."""
 
+SORTED = ("searchsorted", "bucketize")
+"""The entries with an operand that must be sorted, whatever its dtype."""
+
 DEGREES = tuple(
     f"special.{name}"
     for name in (

@@ -81,10 +81,13 @@ _KINDS: dict[str, Callable[[Expr], Expr]] = {
 def convert_function(node: Node) -> Expr:
     """A function of each element, of integers too."""
     name, data = node.operator.partition(".")[0].strip("_"), node.argument("self")
-    floats = "float" in tvm_api.dtype_of(data)
+    dtype = tvm_api.dtype_of(data)
+    floats = "float" in dtype
     if name in _KINDS:
         if floats:
-            return node.emit(_KINDS[name](data))
+            # TVM has no such properties of bfloat16.
+            wide = operands.cast(node, data, operands.inner_dtype(dtype))
+            return node.emit(_KINDS[name](wide))
         shape = relax.ShapeExpr(tvm_api.shape_of(data))
         return node.emit(relax.op.full(shape, operands.number(name == "isfinite", "bool")))
     if name in _WHOLE:

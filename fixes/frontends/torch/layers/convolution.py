@@ -40,10 +40,18 @@ def convert_convolution(node: Node) -> Expr:
     }
     kernel = [tvm_api.as_int(size) for size in tvm_api.shape_of(weight)[2:]]
     settings["padding"] = _padding(node.argument("padding"), kernel, dilation)
+    beyond = [0] * rank
     if transposes:
-        settings["output_padding"] = _each(node.argument("output_padding"), rank)
+        extra = _each(node.argument("output_padding"), rank)
+        if all(more < step for more, step in zip(extra, stride, strict=True)):
+            settings["output_padding"] = extra
+        else:
+            settings["padding"], beyond = _cropped(settings["padding"], extra)
     convolve = getattr(relax.op.nn, f"conv{rank}d{'_transpose' if transposes else ''}")
     result = node.emit(convolve(data, weight, **settings))
+    if any(beyond):
+        widths = [0] * 4 + [width for count in beyond for width in (0, count)]
+        result = node.emit(relax.op.nn.pad(result, widths))
     if bias is not None:
         shaped = operands.reshaped(node, bias, [1, tvm_api.shape_of(bias)[0], *[1] * rank])
         result = node.emit(relax.op.add(result, shaped))
@@ -54,6 +62,18 @@ def _each(value: Any, rank: int) -> list[int]:
     """``value`` for each spatial axis."""
     several = [int(each) for each in value] if isinstance(value, list | tuple) else [int(value)]
     return several * rank if len(several) == 1 else several
+
+
+def _cropped(padding: Sequence[int], extra: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The ``padding`` of a transposed convolution, and the rows of 0 behind the result.
+
+    The elements that ``extra`` adds behind each axis are those that the padding there cuts off,
+    and then 0. PyTorch takes it up to the dilation, TVM below the stride alone.
+    """
+    rank = len(extra)
+    behind = [max(cut - more, 0) for cut, more in zip(padding[rank:], extra, strict=True)]
+    beyond = [max(more - cut, 0) for cut, more in zip(padding[rank:], extra, strict=True)]
+    return [*padding[:rank], *behind], beyond
 
 
 def _padding(padding: Any, kernel: Sequence[int | None], dilation: Sequence[int]) -> list[int]:
@@ -84,7 +104,10 @@ _KERNEL = np.array([[[1, 0.1]]])
 FIX = Fix(
     name="torch_convolution",
     operators=tuple(CONVERSIONS),
-    fault="convolutions of PyTorch programs become float32; single samples and volumes fail",
+    fault=(
+        "convolutions of PyTorch programs become float32; single samples, volumes and output"
+        " paddings up to the dilation fail"
+    ),
     issue=None,
     parts=(
         FaultPart("float64", partial(differs, "conv1d.default", _DATA, _KERNEL)),
@@ -99,6 +122,17 @@ FIX = Fix(
                 "conv_transpose3d.input",
                 np.float32(_DATA[..., None, None]),
                 np.float32(_KERNEL[..., None, None]),
+            ),
+        ),
+        FaultPart(
+            "output padding",
+            partial(
+                differs,
+                "conv_transpose1d.default",
+                np.float32(_DATA[0]),
+                np.float32(_KERNEL),
+                output_padding=1,
+                dilation=2,
             ),
         ),
     ),

@@ -156,12 +156,14 @@ def convert_layer_norm(node: Node) -> Expr:
     rank, count = operands.rank_of(data), len(node.argument("normalized_shape"))
     axes = list(range(rank - count, rank))
     dims, dtype = tvm_api.shape_of(data)[rank - count :], tvm_api.dtype_of(data)
-    epsilon = float(node.argument("eps"))
+    epsilon, inner = float(node.argument("eps")), operands.inner_dtype(dtype)
     scale, shift = (
-        _filled(node, node.argument(each), value, dims, dtype)
+        _filled(node, node.argument(each), value, dims, inner)
         for each, value in (("weight", 1.0), ("bias", 0.0))
     )
-    result = node.emit(relax.op.nn.layer_norm(data, scale, shift, axes=axes, epsilon=epsilon))
+    wide = operands.cast(node, data, inner)
+    result = node.emit(relax.op.nn.layer_norm(wide, scale, shift, axes=axes, epsilon=epsilon))
+    result = operands.cast(node, result, dtype)
     if name.startswith("layer_norm"):
         return result
     return relax.Tuple([result, *_statistics(node, data, axes, epsilon)])
@@ -182,16 +184,19 @@ def convert_group_norm(node: Node) -> Expr:
     groups = node.argument("group" if native else "num_groups")
     rank, dtype = operands.rank_of(data), tvm_api.dtype_of(data)
     dims, epsilon = tvm_api.shape_of(data), float(node.argument("eps"))
+    inner = operands.inner_dtype(dtype)
     scale, shift = (
-        _filled(node, node.argument(each), value, [dims[1]], dtype)
+        _filled(node, node.argument(each), value, [dims[1]], inner)
         for each, value in (("weight", 1.0), ("bias", 0.0))
     )
     axes = list(range(2, rank))
+    wide = operands.cast(node, data, inner)
     result = node.emit(
         relax.op.nn.group_norm(
-            data, scale, shift, num_groups=groups, channel_axis=1, axes=axes, epsilon=epsilon
+            wide, scale, shift, num_groups=groups, channel_axis=1, axes=axes, epsilon=epsilon
         )
     )
+    result = operands.cast(node, result, dtype)
     if not native:
         return result
     each = tvm_api.floordiv(dims[1], groups)

@@ -14,10 +14,13 @@ from relaxcheck.fixes.frontends.torch import operands
 from relaxcheck.fixes.frontends.torch.converting import Convert, Node, patch, rebindings
 from relaxcheck.fixes.frontends.torch.elements import broadcast_shape
 from relaxcheck.fixes.frontends.torch.probing import differs
+from relaxcheck.fixes.lowerings.images.grid_sample import sampled
 from relaxcheck.fixes.tvm_api import Expr, PrimExpr, Tensor
 
 UPSTREAM = NewFile("relax/frontend/torch/sampling.py")
 
+_IMAGE = 4
+"""The rank of images."""
 _METHODS = ("bilinear", "nearest", "bicubic")
 _PADDINGS = ("zeros", "border", "reflection")
 
@@ -25,34 +28,33 @@ _PADDINGS = ("zeros", "border", "reflection")
 def convert_grid_sample(node: Node) -> Expr:
     """``input`` at the places of ``grid``, whose coordinates are last, where Relax has them second.
 
-    ``interpolation_mode`` and ``padding_mode`` are numbers.
-
-    Raises:
-        OpNotImplemented: the input is a volume.
+    ``interpolation_mode`` and ``padding_mode`` are numbers. Relax samples images alone.
     """
-    if operands.rank_of(node.argument("input")) != 4:
-        raise refuse(node.operator, input=tvm_api.show(tvm_api.shape_of(node.argument("input"))))
-    grid = node.emit(relax.op.permute_dims(node.argument("grid"), [0, 3, 1, 2]))
-    return node.emit(
-        relax.op.image.grid_sample(
-            node.argument("input"),
-            grid,
-            method=_METHODS[node.argument("interpolation_mode")],
-            layout="NCHW",
-            padding_mode=_PADDINGS[node.argument("padding_mode")],
-            align_corners=bool(node.argument("align_corners")),
+    data, grid = node.argument("input"), node.argument("grid")
+    method = _METHODS[node.argument("interpolation_mode")]
+    padding = _PADDINGS[node.argument("padding_mode")]
+    aligns, rank = bool(node.argument("align_corners")), operands.rank_of(data)
+    places = node.emit(relax.op.permute_dims(grid, [0, rank - 1, *range(1, rank - 1)]))
+    if rank == _IMAGE:
+        return node.emit(
+            relax.op.image.grid_sample(
+                data,
+                places,
+                method=method,
+                layout="NCHW",
+                padding_mode=padding,
+                align_corners=aligns,
+            )
         )
-    )
+
+    def compute(source: Tensor, coordinates: Tensor) -> Tensor:
+        return sampled(source, coordinates, method, padding, aligns)
+
+    return computed(node, compute, data, places)
 
 
 def convert_affine_grid(node: Node) -> Expr:
-    """The places in a plane that affine maps send those of an image of ``size`` to.
-
-    Raises:
-        OpNotImplemented: ``size`` is that of a volume.
-    """
-    if len(node.argument("size")) != 4:
-        raise refuse(node.operator, size=tvm_api.show(node.argument("size")))
+    """The places in a plane or in space that affine maps send those of data of ``size`` to."""
     theta, aligns = node.argument("theta"), bool(node.argument("align_corners"))
     size = [
         tvm_api.integer(each) if isinstance(each, int) else each for each in node.argument("size")
@@ -60,8 +62,6 @@ def convert_affine_grid(node: Node) -> Expr:
     dtype = tvm_api.dtype_of(theta)
 
     def compute(maps: Tensor, extents: Sequence[PrimExpr]) -> Tensor:
-        height, width = extents
-
         def coordinate(place: PrimExpr, extent: PrimExpr) -> PrimExpr:
             """From -1 to 1, at the corners or at the middle of the first and the last place."""
             two, one = tvm_api.integer(2), tvm_api.integer(1)
@@ -72,11 +72,15 @@ def convert_affine_grid(node: Node) -> Expr:
             return (place * two + one - extent).astype(dtype) / extent.astype(dtype)
 
         def element(at: Sequence[PrimExpr]) -> PrimExpr:
-            sample, row, column, axis = at
-            x, y = coordinate(column, width), coordinate(row, height)
-            return maps[sample, axis, 0] * x + maps[sample, axis, 1] * y + maps[sample, axis, 2]
+            sample, *places, axis = at
+            total = maps[sample, axis, len(places)]
+            # A map has the coordinate along the last axis first.
+            for number, (place, extent) in enumerate(zip(places[::-1], extents[::-1], strict=True)):
+                total = total + maps[sample, axis, number] * coordinate(place, extent)
+            return total
 
-        return filled([maps.shape[0], height, width, tvm_api.integer(2)], element, "grid")
+        shape = [maps.shape[0], *extents, tvm_api.integer(len(extents))]
+        return filled(shape, element, "grid")
 
     return computed(node, compute, theta, size[2:])
 
@@ -145,6 +149,7 @@ def _root(value: PrimExpr, order: float) -> PrimExpr:
 CONVERSIONS: dict[str, Convert] = {
     "grid_sampler.default": convert_grid_sample,
     "grid_sampler_2d.default": convert_grid_sample,
+    "grid_sampler_3d.default": convert_grid_sample,
     "affine_grid_generator.default": convert_affine_grid,
     "cdist.default": convert_distances,
     "_cdist_forward.default": convert_distances,
@@ -154,15 +159,23 @@ CONVERSIONS: dict[str, Convert] = {
 
 _DATA = np.arange(12, dtype=np.float32).reshape(1, 1, 3, 4)
 _GRID = (np.arange(12, dtype=np.float32).reshape(1, 2, 3, 2) - 6) / 8
+_PLACES = _GRID.reshape(1, 1, 2, 2, 3)
 _MAP = np.array([[[1, 0, 0.5], [0.5, 1, 0]]], np.float32)
 
 FIX = Fix(
     name="torch_sampling",
     operators=tuple(CONVERSIONS),
-    fault="grid_sample of PyTorch programs reads the grid in another layout; cdist is missing",
+    fault=(
+        "grid_sample of PyTorch programs reads the grid in another layout and takes no volumes;"
+        " cdist is missing"
+    ),
     issue=None,
     parts=(
         FaultPart("grids", partial(differs, "grid_sampler_2d.default", _DATA, _GRID, 0, 0, False)),
+        FaultPart(
+            "volumes",
+            partial(differs, "grid_sampler_3d.default", _DATA[None], _PLACES, 0, 0, False),
+        ),
         FaultPart(
             "maps", partial(differs, "affine_grid_generator.default", _MAP, [1, 1, 2, 3], False)
         ),

@@ -46,6 +46,12 @@ WHOLE = (torch.floor, torch.ceil, torch.trunc)
 KINDS = (torch.isnan, torch.isinf, torch.isfinite)
 
 
+def test_kinds_of_narrow_floats() -> None:
+    data = torch.tensor([1.0, torch.nan, torch.inf, -torch.inf, 0.0])
+    for dtype in (torch.float16, torch.bfloat16):
+        check(lambda x, to=dtype: [each(x.to(to)) for each in KINDS], data)
+
+
 @pytest.mark.parametrize("dtype", [torch.bool, torch.int8, torch.int64, torch.float32])
 def test_dtypes(dtype: torch.dtype) -> None:
     data = integers(6).to(dtype)

@@ -20,6 +20,10 @@ PROGRAMS: whole.Programs = {
         "float64": programs(F.conv1d, floats(1, 2, 5).double(), floats(3, 2, 2).double()),
         "one sample": programs(F.conv1d, floats(2, 5), floats(3, 2, 2)),
         "volumes": programs(F.conv_transpose3d, floats(1, 2, 3, 2, 2), floats(2, 3, 2, 2, 1)),
+        "output padding": programs(
+            lambda x, w: F.conv_transpose1d(x, w, output_padding=1, dilation=2),
+            *(floats(1, 2, 4), floats(2, 3, 2)),
+        ),
     }
 }
 
@@ -62,6 +66,14 @@ def test_convolutions(rank: int, dtype: torch.dtype, settings: dict[str, Any]) -
 def test_transposed(rank: int, settings: dict[str, Any]) -> None:
     function: Callable[..., Any] = getattr(F, f"conv_transpose{rank}d")
     check(lambda x, w: function(x, w, **settings), *tensors(rank, True))
+
+
+@pytest.mark.parametrize("padding", [0, 1, 3])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_output_padding_up_to_the_dilation(padding: int, dtype: torch.dtype) -> None:
+    settings = {"stride": (3, 2), "output_padding": (1, 3), "dilation": 4, "padding": padding}
+    data, weight = (each.to(dtype) for each in tensors(2, True))
+    check(lambda x, w: F.conv_transpose2d(x, w, w.sum((0, 2, 3)), **settings), data, weight)
 
 
 def test_a_symbolic_batch_and_length() -> None:

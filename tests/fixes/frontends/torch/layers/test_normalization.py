@@ -62,6 +62,18 @@ def test_layers_and_groups() -> None:
     check(nn.GroupNorm(2, 4, affine=False), floats(2, 4, 3, 2))
 
 
+@pytest.mark.parametrize("settings", [{}, {"bias": False}, {"elementwise_affine": False}])
+def test_layers_of_bfloat16(settings: dict[str, bool]) -> None:
+    module = nn.LayerNorm(4, dtype=torch.bfloat16, **settings)
+    check(lambda x: module(x.bfloat16()).float(), floats(2, 3, 4))
+
+
+@pytest.mark.parametrize("affine", [False, True])
+def test_groups_of_bfloat16(affine: bool) -> None:
+    module = nn.GroupNorm(2, 4, affine=affine, dtype=torch.bfloat16)
+    check(lambda x: module(x.bfloat16()).float(), floats(2, 4, 3, 2))
+
+
 @pytest.mark.parametrize(
     "function",
     [
