@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata, util
 from pathlib import Path
 
@@ -104,8 +105,13 @@ def constraints(name: str) -> Path:
 
 def supported() -> tuple[str, ...]:
     """The names of the releases that have a constraints file, the oldest first."""
-    names = [path.stem.removeprefix(_PREFIX) for path in CONSTRAINTS.glob(f"{_PREFIX}*.txt")]
-    return by_age(names)
+    return _pinned_in(CONSTRAINTS)
+
+
+@cache
+def _pinned_in(folder: Path) -> tuple[str, ...]:
+    # Declared failures are asked for their releases for each case, a hundred times.
+    return by_age(path.stem.removeprefix(_PREFIX) for path in folder.glob(f"{_PREFIX}*.txt"))
 
 
 def by_age(names: Iterable[str]) -> tuple[str, ...]:
@@ -196,6 +202,7 @@ def left_out() -> tuple[str, ...]:
     )
 
 
+@cache
 def column(version: str) -> str | None:
     """The release whose declarations hold for ``version`` of TVM; None if it is older than all.
 
@@ -206,6 +213,7 @@ def column(version: str) -> str | None:
     return exact or max(earlier, key=_numbers, default=None)
 
 
+@cache
 def covers(declared: str, version: str) -> bool:
     """True if a declaration for ``declared``, a release or a version, holds for ``version`` of TVM.
 
