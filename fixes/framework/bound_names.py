@@ -26,9 +26,8 @@ class BoundNames:
     ) -> Iterator[tuple[ModuleType, str]]:
         """Bind each name of ``old`` to ``new``; yields module and name just before."""
         self._read_new_modules()
-        for module, bound in self._modules:
-            if id(old) not in bound:
-                continue
+        wanted = id(old)
+        for module, bound in [each for each in self._modules if wanted in each[1]]:
             # A name may have been bound to something else, and its object's id be that of another.
             for name in [name for name, value in vars(module).items() if value is old]:
                 yield module, name
@@ -41,8 +40,8 @@ class BoundNames:
         if seen == self._seen:
             return
         self._seen = seen
-        for name in sys.modules.keys() - self._read:
+        for name, module in list(sys.modules.items()):
+            if name.partition(".")[0] != "tvm" or name in self._read or module is None:
+                continue
             self._read.add(name)
-            module = sys.modules.get(name)
-            if module is not None and name.partition(".")[0] == "tvm":
-                self._modules.append((module, set(map(id, list(vars(module).values())))))
+            self._modules.append((module, set(map(id, list(vars(module).values())))))

@@ -43,8 +43,6 @@ LEGALIZATION_LEVEL = 11
 _TENSOR_TYPE: Any = getattr(relax, "TensorStructInfo", None) or relax.TensorType
 _STRING: Any = getattr(tvm.ir, "StringImm", None) or tirx.StringImm
 _BLOCKS: Any = tvm.s_tir if hasattr(tvm.s_tir, "SBlock") else tirx
-# Parses a layout; "layout" of tvm.tirx has become something else.
-_LAYOUT: Any = tvm.s_tir.slayout
 _SYM: Any = import_module("tvm.sym") if hasattr(tvm, "sym") else import_module("tvm.arith")
 
 
@@ -348,37 +346,17 @@ def reduction_extents(function: Any) -> list[PrimExpr]:
     return extents
 
 
+_REGISTERED: dict[str, Any] = {}
+"""Operators by name. An operator that is registered stays so."""
+
+
 def get_op(name: str) -> Any:
     """The registered operator ``name`` ("relax.nn.attention"), or None if this TVM has none."""
-    return tvm.ir.Op.get(name) if name in tvm.ir.Op.list_op_names() else None
-
-
-def layout_name(decision: Any) -> str:
-    """The text of a layout that ConvertLayout decided on; empty if unknown."""
-    layout = decision.layout
-    return "" if layout is None or decision.is_unknown_dim else str(layout.name)
-
-
-def layout_decision(text: str) -> Any:
-    """ConvertLayout's record of the decision to lay out a tensor as ``text``."""
-    return tvm.ir.make_node(
-        "relax.transform.LayoutDecision", layout=_LAYOUT(text), is_unknown_dim=False
-    )
-
-
-def unchanged_layouts(call: Call) -> Any:
-    """The answer to ConvertLayout that keeps ``call`` and the layouts of all its tensors."""
-
-    def as_written(expr: Expr) -> Any:
-        return layout_decision("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: int(type_of(expr).ndim)])
-
-    return tvm.ir.make_node(
-        "relax.transform.InferLayoutOutput",
-        input_layouts=[as_written(argument) for argument in call.args],
-        output_layouts=[as_written(call)],
-        new_attrs=call.attrs,
-        new_args={},
-    )
+    if name not in _REGISTERED:
+        if name not in tvm.ir.Op.list_op_names():
+            return None
+        _REGISTERED[name] = tvm.ir.Op.get(name)
+    return _REGISTERED[name]
 
 
 def attribute_values(attrs: Any) -> dict[str, object]:

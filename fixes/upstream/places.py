@@ -29,6 +29,10 @@ _BELOW_THE_FRAMEWORK = {
     "tvm_api.functions": NewFile(
         "relax/op/programs.py", "Constants, bindings and functions of programs."
     ),
+    "tvm_api.layout_decisions": NewFile(
+        "relax/op/layout_decisions.py",
+        "Layouts as ConvertLayout asks for them and decides on them.",
+    ),
 }
 """These modules import nothing of the framework, and so have no constant ``UPSTREAM``."""
 

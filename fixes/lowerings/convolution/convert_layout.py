@@ -11,13 +11,13 @@ from typing import Any
 
 from tvm import relax
 
-from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework import probes
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, OperatorAttribute
 from relaxcheck.fixes.framework.patch import NewFile, Override
 from relaxcheck.fixes.lowerings.convolution.arguments import SPATIAL
 from relaxcheck.fixes.lowerings.convolution.transposed import arranged, sample_call, sample_operands
 from relaxcheck.fixes.tvm_api import Call
+from relaxcheck.fixes.tvm_api import layout_decisions as tvm_api_layouts
 
 UPSTREAM = NewFile(
     "relax/transform/convert_layout.py",
@@ -37,12 +37,12 @@ def _guard(original: Callable[..., Any]) -> Callable[..., Any]:
         if call.op.name.endswith("_transpose"):
             texts += [str(text) for text in desired.get(call.op.name, ())]
             texts += [
-                tvm_api.layout_name(layouts[argument])
+                tvm_api_layouts.name(layouts[argument])
                 for argument in call.args
                 if argument in layouts
             ]
         if any(letter.islower() for text in texts for letter in text):
-            return tvm_api.unchanged_layouts(call)
+            return tvm_api_layouts.unchanged(call)
         return original(call, desired, layouts)
 
     return infer
@@ -119,9 +119,9 @@ def _is_answered(
     decided = {}
     if packed:
         letters = "ABCDE"[: rank + 2]
-        kernel_layout = tvm_api.layout_decision(letters)
+        kernel_layout = tvm_api_layouts.decision(letters)
         decided = {
-            call.args[0]: tvm_api.layout_decision(f"{letters}2b"),
+            call.args[0]: tvm_api_layouts.decision(f"{letters}2b"),
             call.args[1]: kernel_layout,
         }
     try:

@@ -10,8 +10,8 @@ import tvm
 from tvm import relax
 
 from relaxcheck import fixes
-from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework import probes
+from relaxcheck.fixes.tvm_api import layout_decisions as tvm_api_layouts
 from tests.fixes import compiled, reference
 from tests.fixes import whole_programs as whole
 
@@ -186,8 +186,8 @@ def test_an_argument_in_a_packed_layout_is_asked_for_as_written(
     desired = {NAME: ["NHWC", "HWIO"]}
     infer = call.op.get_attr("FRelaxInferLayout")
     result = infer(call, desired, {call.args[number]: decision("NCHW2c")})
-    assert [tvm_api.layout_name(layout) for layout in result.input_layouts] == ["ABCD", "ABCD"]
-    assert [tvm_api.layout_name(layout) for layout in result.output_layouts] == ["ABCD"]
+    assert [tvm_api_layouts.name(layout) for layout in result.input_layouts] == ["ABCD", "ABCD"]
+    assert [tvm_api_layouts.name(layout) for layout in result.output_layouts] == ["ABCD"]
     assert result.new_attrs.same_as(call.attrs)
     assert len(result.new_args) == 0
     whole = infer(call, desired, {call.args[number]: decision("NCHW")})
@@ -195,12 +195,12 @@ def test_an_argument_in_a_packed_layout_is_asked_for_as_written(
 
 
 def test_the_name_of_a_layout() -> None:
-    assert tvm_api.layout_name(decision("NCHW4c")) == "NCHW4c"
+    assert tvm_api_layouts.name(decision("NCHW4c")) == "NCHW4c"
     unknown = tvm.ir.make_node(
         "relax.transform.LayoutDecision", layout=tvm.s_tir.slayout("N"), is_unknown_dim=True
     )
-    assert tvm_api.layout_name(unknown) == ""
-    assert tvm_api.layout_name(SimpleNamespace(layout=None, is_unknown_dim=False)) == ""
+    assert tvm_api_layouts.name(unknown) == ""
+    assert tvm_api_layouts.name(SimpleNamespace(layout=None, is_unknown_dim=False)) == ""
 
 
 PROGRAMS: whole.Programs = {
