@@ -31,11 +31,12 @@ HINT = { echo "pip failed. If it found no torch==…+cpu, name the index of PyTo
 # Run in parallel, each process taking over what another has left.
 PYTEST := $(BIN)/pytest -n auto --dist worksteal
 
-.PHONY: help fuzz test test-all test-fast quality bench soak zoo targets lint clean
+.PHONY: help fuzz test test-thorough test-all test-fast quality bench soak zoo targets lint clean
 
 help:
 	@echo "make fuzz [MINUTES=5] [FIXES=off|on]   fuzz TVM Relax, end in a table of findings"
-	@echo "make test [ARGS=...]                   the tests that a change needs, in 20 minutes"
+	@echo "make test [ARGS=...]                   the tests that a change needs, in 10 minutes"
+	@echo "make test-thorough [ARGS=...]          those that few changes need, in 10 minutes"
 	@echo "make test-all [ARGS=...]               all tests, larger grids, more examples"
 	@echo "make test-fast [ARGS=...]              the tests that need no TVM, in a minute"
 	@echo "make quality [ARGS=...]                false alarms, planted bugs, bounds, coverage: measured"
@@ -49,15 +50,19 @@ help:
 fuzz: $(READY)
 	@$(BIN)/relaxcheck fuzz --minutes $(MINUTES) --fixes $(FIXES) $(ARGS) || test $$? -eq 1
 
-# tox.ini has the same options. tests/README.md says which tests are slow, and why.
+# tox.ini has the same options. tests/README.md says which tests are slow or thorough, and why.
+SMALL = --hypothesis-profile ci --grid small --max-examples 5
 test: $(READY_DEV)
-	$(PYTEST) -m "not slow" --hypothesis-profile ci --grid small --max-examples 5 $(ARGS)
+	$(PYTEST) -m "not slow and not thorough" $(SMALL) $(ARGS)
+
+test-thorough: $(READY_DEV)
+	$(PYTEST) -m "thorough and not slow" $(SMALL) $(ARGS)
 
 test-all: $(READY_DEV)
 	$(PYTEST) --real-processes $(ARGS)
 
 test-fast: $(READY_DEV)
-	$(PYTEST) -m "not tvm and not slow" $(ARGS)
+	$(PYTEST) -m "not tvm and not slow and not thorough" $(ARGS)
 
 # Hours at full size; ARGS='tvm --share 0.05' measures less, and keeps what was measured before.
 quality: $(READY_DEV)

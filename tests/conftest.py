@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import thorough
 from tests.import_graph import imports_tvm
 from tests.prepared import needs, starting
 from tests.without_tvm import sitecustomize
@@ -55,6 +56,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    thorough.mark(items)
     if "tvm" not in (config.option.markexpr or ""):
         return
     for item in items:

@@ -197,8 +197,9 @@ def _fresh(path: Path) -> sqlite3.Connection:
         each.unlink(missing_ok=True)
     database = sqlite3.connect(path, isolation_level=None)
     database.execute("PRAGMA journal_mode = WAL")
-    database.executescript(_SCHEMA)
-    database.execute(f"PRAGMA user_version = {FORMAT}")
+    database.execute("PRAGMA synchronous = NORMAL")
+    # In one transaction: each waits for the disk.
+    database.executescript(f"BEGIN; {_SCHEMA}; PRAGMA user_version = {FORMAT}; COMMIT;")
     return database
 
 

@@ -20,11 +20,18 @@ _THINNED = {
 of which others make the patches together and ask the probes with all of them on. One in so many of
 their combinations is not slow."""
 
+_PROBING = {"framework/test_installation.py": 8, "framework/test_probes_truth.py": 8}
+"""Tests that ask the probe of every fix. All but one in so many of their combinations are thorough:
+who changes a fix runs its tests, which these are among (``pytest tests/fixes -k NAME``)."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for place, kept in _THINNED.items():
         inside = Path(__file__).parent / place
         thin((item for item in items if item.path.is_relative_to(inside)), kept)
+    for place, kept in _PROBING.items():
+        probing = (item for item in items if item.path == Path(__file__).parent / place)
+        thin(probing, kept, pytest.mark.thorough)
 
 
 @pytest.fixture(autouse=True)

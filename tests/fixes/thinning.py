@@ -1,4 +1,4 @@
-"""Which combinations of parameters run in ``make test``; the others are slow."""
+"""Which combinations of parameters run in ``make test``."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -10,8 +10,10 @@ FEW = 4
 """A test with no more combinations than this keeps all of them."""
 
 
-def thin(items: Iterable[pytest.Item], kept: int) -> None:
-    """Mark all but one in ``kept`` of the combinations of each of ``items``' tests as slow.
+def thin(
+    items: Iterable[pytest.Item], kept: int, mark: pytest.MarkDecorator = pytest.mark.slow
+) -> None:
+    """Put ``mark`` on all but one in ``kept`` of the combinations of each of ``items``' tests.
 
     The first combination of a test stays. A hash chooses the others: a stride would keep the same
     value of an axis whose length it divides.
@@ -22,7 +24,7 @@ def thin(items: Iterable[pytest.Item], kept: int) -> None:
     for item in items:
         name = _name(item)
         if name in seen and counts[name] > FEW and crc32(item.nodeid.encode()) % kept:
-            item.add_marker(pytest.mark.slow)
+            item.add_marker(mark)
         seen.add(name)
 
 

@@ -1,0 +1,64 @@
+"""The tests that ``make test`` leaves to ``.ci/run`` and ``make test-all``.
+
+Most take seconds, and hold what few changes touch: what a campaign makes of a broken disk, a
+hostile worker or a killed engine, the instruments behind the published figures, and whole surveys
+of TVM, PyTorch and ONNX, of which other tests try parts.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+
+ROOMS: Mapping[str, frozenset[str]] = {
+    "faults": frozenset({"test_a_worker_that_is_killed_costs_no_verdict"}),
+    "measure": frozenset(),
+    "harness/onnx/suite": frozenset(),
+    "zoo": frozenset(),
+}
+"""Folders, each with the names of its tests that ``make test`` runs all the same."""
+
+SINGLE = (
+    "cli/exporting/test_exporting.py::test_a_finding_is_looked_into_and_its_script_run",
+    "cli/importers/test_suite.py::test_the_exit_code_says_if_something_is_wrong",
+    "cli/test_fixes_command.py::test_this_release_is_surveyed",
+    "cli/test_fuzz_options.py::test_both_sides_of_the_fixes_run_every_case_and_are_found_apart",
+    "cli/test_nightly.py::test_only_a_failure_that_the_last_night_did_not_know_is_red",
+    "cli/test_pytest_plugin.py::test_with_fixes_off_a_failure_ends_with_the_command_that_replays_it",
+    "conformance/test_grids.py::test_cheap_rows_hold_the_same_pairs",
+    "generators/torch/test_samples.py::test_the_samples_of_this_pytorch_are_those_of_the_files",
+    "harness/campaign/test_drawing.py::test_the_weights_of_the_axes_stay_roughly",
+    "harness/campaign/test_drawing.py::test_the_seed_alone_decides_whatever_else_is_imported",
+    "harness/matrix/test_claims.py::test_claims_without_a_declaration",
+    "harness/matrix/test_matrix.py::test_the_command_ends_and_writes_as_it_says",
+    "harness/programs/invalid/test_objections.py::test_every_line_about_a_fault_is_an_error_of_the_package_itself",
+    "harness/releases/test_installed_releases.py::test_an_entry_that_differs_is_bisected_as_declared",
+    "harness/torch/test_keeping.py::test_two_processes_write_one_file",
+    "harness/triage/bisection/test_bisecting.py::test_passing_programs_have_no_culprit",
+    "oracles/onnx/test_reference.py::test_the_node_suite_lies_within_the_bounds",
+    "oracles/torch/test_faults.py::test_the_fault_is_still_there",
+    "reports/issue/test_source_text.py::test_every_error_in_the_corpus_has_a_line_or_a_pass",
+    "reports/torch/test_rendering.py::test_the_script_of_a_wrong_value_ends_with_1_and_with_the_fixes_with_0",
+    "strategies/test_check.py::test_a_failing_test_prints_the_script_of_what_it_notes",
+)
+"""Single tests, with all their parameters."""
+
+
+def mark(items: Iterable[pytest.Item]) -> None:
+    """Mark those of ``items`` that are listed here."""
+    for item in items:
+        if is_listed(item):
+            item.add_marker(pytest.mark.thorough)
+
+
+def is_listed(item: pytest.Item) -> bool:
+    """True if ``item`` is in one of the rooms, or one of the single tests."""
+    if not item.path.is_relative_to(TESTS):
+        return False
+    place = item.path.relative_to(TESTS).as_posix()
+    name = item.name.partition("[")[0]
+    if f"{place}::{name}" in SINGLE:
+        return True
+    return any(place.startswith(f"{room}/") and name not in kept for room, kept in ROOMS.items())
