@@ -130,7 +130,7 @@ class AtenConversion:
 class Guard:
     """Start the function ``guarded`` of ``file`` with a call of ``function``.
 
-    ``"Owner.method"`` is a method of a class.
+    ``"Owner.method"`` is a method of a class, or a function within a function.
 
     ``arguments`` is the text of its arguments: names of the guarded function's parameters, or of
     its module. ``result`` is the parameter that takes the result, if there is one. The import

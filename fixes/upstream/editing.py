@@ -147,7 +147,7 @@ def with_body(source: Source, function: str, body: str, before: str) -> Source:
 def preceded(source: Source, function: str, lines: Iterable[str]) -> Edit:
     """Put ``lines`` in front of the body of ``function``, after its docstring.
 
-    ``"Owner.method"`` is a method of a class.
+    ``"Owner.method"`` is a method of a class, or a function within a function.
     """
     owner, _, name = function.rpartition(".")
     body = (source.method(owner, name) if owner else source.function(name)).body

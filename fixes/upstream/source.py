@@ -99,14 +99,14 @@ class Source:
         raise PatchError(f"{self.name} has no function {name}")
 
     def method(self, owner: str, name: str) -> ast.FunctionDef:
-        """The method ``name`` of the class ``owner`` of the module.
+        """The method ``name`` of the class ``owner``, or a function of that name within a function.
 
         Raises:
             PatchError: there is none.
         """
         for node in self.tree.body:
-            if isinstance(node, ast.ClassDef) and node.name == owner:
-                for member in node.body:
+            if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == owner:
+                for member in node.body if isinstance(node, ast.ClassDef) else ast.walk(node):
                     if isinstance(member, ast.FunctionDef) and member.name == name:
                         return member
         raise PatchError(f"{self.name} has no method {owner}.{name}")

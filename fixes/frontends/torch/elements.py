@@ -34,6 +34,11 @@ def widely(node: Node, dtype: str, function: Element, *tensors: Expr) -> Expr:
     return operands.cast(node, elementwise(node, function, *wide), dtype)
 
 
+def undefined(element: PrimExpr) -> PrimExpr:
+    """True where ``element``, a float, is NaN; TVM has no isnan of bfloat16."""
+    return tirx.isnan(element.astype(operands.inner_dtype(tvm_api.dtype_of(element))))
+
+
 def loops(
     extents: Sequence[PrimExpr],
     body: Callable[[Sequence[PrimExpr]], Any],

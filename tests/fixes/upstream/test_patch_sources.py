@@ -83,6 +83,14 @@ def test_a_guard_goes_between_docstring_and_body() -> None:
     )
 
 
+def test_a_guard_of_a_function_within_a_function() -> None:
+    source = Source("x", "def f(a):\n    def g(b):\n        return b\n\n    return g\n")
+    guarded = source.edited([editing.preceded(source, "f.g", ["b = check(b)"])]).text
+    assert guarded == (
+        "def f(a):\n    def g(b):\n        b = check(b)\n        return b\n\n    return g\n"
+    )
+
+
 def test_annotations_are_taken_off() -> None:
     text = "def f(a: int, *, b: dict[str, int] = {}, c=1) -> None:\n    x: int = a\n"
     result = unannotated(Source("x", text)).text

@@ -10,7 +10,7 @@ from relaxcheck.fixes.framework.fix import FaultPart, Fix
 from relaxcheck.fixes.framework.patch import NewFile
 from relaxcheck.fixes.frontends.torch import operands
 from relaxcheck.fixes.frontends.torch.converting import Convert, Node, patch, rebindings
-from relaxcheck.fixes.frontends.torch.elements import elementwise
+from relaxcheck.fixes.frontends.torch.elements import elementwise, undefined
 from relaxcheck.fixes.frontends.torch.probing import differs
 from relaxcheck.fixes.tvm_api import Expr, PrimExpr
 
@@ -38,7 +38,7 @@ def _limited(node: Node, value: Expr, limit: Any, dtype: str, is_least: bool) ->
     def chosen(element: PrimExpr, end: PrimExpr) -> PrimExpr:
         beyond = element < end if is_least else element > end
         if "float" in dtype and operands.is_tensor(limit):
-            beyond = tirx.any(beyond, tirx.isnan(end))
+            beyond = tirx.any(beyond, undefined(end))
         return tirx.Select(beyond, end, element)
 
     return elementwise(node, chosen, value, bound)

@@ -88,6 +88,8 @@ def _place(node: Node, value: Expr, is_least: bool) -> Expr:
     """The index in int64 of the largest or the smallest element, of the first NaN if one is."""
     dim, rank = node.argument("dim"), operands.rank_of(value)
     axis = None if dim is None else operands.axis(node, dim, rank)
+    # TVM does not compile these of bfloat16.
+    value = operands.cast(node, value, operands.inner_dtype(tvm_api.dtype_of(value)))
     keeps = bool(node.argument("keepdim")) and rank > 0
 
     def over(reduce: Reduce, data: Expr) -> Expr:

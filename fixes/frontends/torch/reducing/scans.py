@@ -13,7 +13,7 @@ from relaxcheck.fixes.framework.patch import NewFile
 from relaxcheck.fixes.frontends.onnx.computing import computed_all, looped
 from relaxcheck.fixes.frontends.torch import operands
 from relaxcheck.fixes.frontends.torch.converting import Convert, Node, patch, rebindings
-from relaxcheck.fixes.frontends.torch.elements import loops
+from relaxcheck.fixes.frontends.torch.elements import loops, undefined
 from relaxcheck.fixes.frontends.torch.probing import differs
 from relaxcheck.fixes.tvm_api import Expr, PrimExpr, Tensor
 
@@ -68,7 +68,7 @@ def _follow(source: Any, results: Sequence[Any], axis: int, rises: bool) -> Any:
         element, before = source[tuple(at)], values[tuple(last)]
         wins = element >= before if rises else element <= before
         if is_float:
-            wins = tirx.any(wins, tirx.isnan(element))
+            wins = tirx.any(wins, undefined(element))
         wins = tirx.any(tvm_api.equal(at[axis], tvm_api.integer(0)), wins)
         place = tirx.Select(wins, at[axis], places[tuple(last)])
         return tirx.SeqStmt(

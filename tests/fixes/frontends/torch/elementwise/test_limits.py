@@ -54,6 +54,11 @@ def test_not_a_number_stays() -> None:
     check(lambda x, y: x.clamp(min=y), floats(2), torch.tensor([float("nan"), 0.0]))
 
 
+def test_limits_of_bfloat16() -> None:
+    limits = torch.tensor([float("nan"), 0.0])
+    check(lambda x, y: x.bfloat16().clamp(min=y.bfloat16()).float(), floats(2), limits)
+
+
 def test_hardtanh() -> None:
     for data in (floats(6), integers(6)):
         check(lambda x: torch.nn.functional.hardtanh(x, -1, 2), data)

@@ -1,6 +1,7 @@
-"""Slices of a stated length and sliding windows agree with PyTorch."""
+"""Slices of a stated length, pieces and sliding windows agree with PyTorch."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 import torch
@@ -16,6 +17,12 @@ PROGRAMS: whole.Programs = {
     FIX.name: {
         "narrow": programs(lambda x: x.narrow(0, 1, 3), floats(5)),
         "unfold": programs(lambda x: x.unfold(0, 2, 2), floats(5)),
+        "pieces": programs(
+            lambda x: x.split([x.shape[0] // 2, x.shape[0] - x.shape[0] // 2]),
+            floats(4, 3),
+            dynamic=[(0,)],
+            again=[[floats(7, 3)]],
+        ),
     }
 }
 
@@ -38,6 +45,24 @@ def test_narrow_of_symbolic_sizes() -> None:
         dynamic=[(0,)],
         again=[[floats(9, 3)]],
     )
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x.chunk(3),
+        lambda x: x.chunk(2, 1),
+        lambda x: x.split((x.shape[0] + 1) // 2),
+        lambda x: x.split([1, x.shape[0] - 1]),
+        lambda x: (x.chunk(2, 1)[1], x.split(2, 1)[0]),
+    ],
+)
+def test_pieces_of_symbolic_sizes(function: Callable[..., Any]) -> None:
+    check(function, floats(5, 4), dynamic=[(0,)], again=[[floats(6, 4)]])
+
+
+def test_pieces() -> None:
+    check(lambda x: (*x.chunk(2), *x.split(3, 1), *x.split([1, 3, 0], -1)), floats(5, 4))
 
 
 @pytest.mark.parametrize(("dim", "size", "step"), [(0, 2, 1), (1, 3, 2), (-1, 5, 7), (1, 0, 3)])

@@ -118,6 +118,11 @@ def test_places() -> None:
     check(lambda x: (x.argmax(), x.argmin(1), x.argmax(-1, keepdim=True)), floats(2, 3, 4))
 
 
+def test_places_in_bfloat16() -> None:
+    data = torch.tensor([[1.0, 3, torch.nan], [-2, 4, 4]])
+    check(lambda x: (x.bfloat16().argmax(1), x.bfloat16()[1].argmin()), data)
+
+
 def test_no_dimensions() -> None:
     check(lambda x: (x.sum(), x.sum(0), x.amax(-1, keepdim=True), x.max(0)), torch.tensor(2.5))
     check(lambda x: (x.argmax(), x.any(0), x.std(unbiased=False)), torch.tensor(2.5))

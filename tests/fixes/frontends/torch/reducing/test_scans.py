@@ -62,6 +62,7 @@ def test_extremes(scan: Callable[..., Any], dim: int, dtype: torch.dtype) -> Non
 
 def test_extremes_at_corners() -> None:
     nan = float("nan")
+    check(lambda x: torch.cummax(x.bfloat16(), 0).values.float(), torch.tensor([1.0, 3, nan, 2, 5]))
     check(lambda x: torch.cummax(x, 0), torch.tensor([1.0, 3, 3, nan, 2, nan, 5]))
     check(lambda x: torch.cummin(x, -1), torch.tensor(3))
     check(lambda x: torch.cummin(x, 1), floats(2, 3), dynamic=[(0, 1)], again=[[floats(4, 5)]])
