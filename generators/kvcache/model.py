@@ -20,7 +20,7 @@ from relaxcheck.generators.kvcache.operations import (
     Remove,
     Slide,
 )
-from relaxcheck.generators.kvcache.settings import INLINE, Limits, Model
+from relaxcheck.generators.kvcache.settings import FUSED_PAGE, INLINE, Limits, Model
 
 _MOST_NODES = 256
 """The nodes of a token tree that the runtime takes (``kTreeAttnMaxTreeSize``)."""
@@ -298,6 +298,10 @@ class Cache:
             for node, parent in enumerate(new, before):
                 if not -1 <= parent < node:
                     raise Refused(f"the parent of node {node} is {parent}", "tree", "parent")
+        later = any(self.sequences[number].parents is not None for number in forward.sequences)
+        if later and self.model.page != FUSED_PAGE:
+            # The kernel that reads trees in pages has a size of its own, and no parameter for it.
+            raise Unclear(f"a later round of a token tree, of pages other than {FUSED_PAGE}")
 
     def _check_room(self, forward: Forward) -> None:
         page = self.model.page

@@ -3,7 +3,8 @@
 Sources: J. Su et al., "RoFormer" (2021), in the half-split layout of Llama, or with neighbours as
 pairs (GPT-J); the scaling of Llama 3.1 (the function ``apply_scaling`` of its reference code); B.
 Peng et al., "YaRN" (2023), section 3.2, without rounding of the correction range and without the
-scaling of attention scores, as TVM defines it.
+scaling of attention scores, as TVM has it. TVM's own interpolates each element of a pair by itself:
+that is no rotation, and a fault.
 """
 
 from collections.abc import Mapping

@@ -14,7 +14,7 @@ from relaxcheck.generators.kvcache.operations import (
     Remove,
     Slide,
 )
-from relaxcheck.generators.kvcache.settings import INLINE, MOST, Limits, Model
+from relaxcheck.generators.kvcache.settings import FUSED_PAGE, INLINE, MOST, Limits, Model
 
 
 def cache_after(*operations: Operation, limits: Limits | None = None) -> Cache:
@@ -133,3 +133,16 @@ def test_sizes_that_no_cache_has_are_refused(size: int) -> None:
         Model(head_dim=size)
     with pytest.raises(ValueError, match=r"size of the cache is not from 1 to 65536"):
         Limits(capacity=size)
+
+
+@pytest.mark.parametrize("page", [FUSED_PAGE, 8])
+def test_later_rounds_of_trees_have_pages_of_the_kernel_s_size(page: int) -> None:
+    cache = Cache(Model(page=page), Limits())
+    for operation in (Add(0), Forward((0,), (1,), ((-1,),))):
+        cache.apply(operation)
+    later = Forward((0,), (1,), ((0,),))
+    if page == FUSED_PAGE:
+        cache.apply(later)
+    else:
+        with pytest.raises(Unclear, match="pages other than 16"):
+            cache.apply(later)
