@@ -20,14 +20,19 @@ from relaxcheck.fixes.tvm_api import Expr
 
 UPSTREAM = NewFile("relax/frontend/torch/tracing.py")
 
-_FIRST_HINT = 13
-"""PyTorch traces symbolic sizes at examples: this size, and larger ones for the others."""
+_FIRST_HINT, _OTHER_HINT = 13, 40
+"""PyTorch traces symbolic sizes at examples: the first size, and larger ones for the others. It
+asks the examples which way to go. So a trace at a larger, even size has to be the same."""
 
 
 @dataclass(slots=True)
 class _Examples:
-    """Tensors of PyTorch in place of those of Relax; ``hints`` are the sizes of symbolic ones."""
+    """Tensors of PyTorch in place of those of Relax.
 
+    ``hints`` are the sizes of symbolic ones, from ``first`` on.
+    """
+
+    first: int = _FIRST_HINT
     hints: dict[str, int] = field(default_factory=dict)
 
     def of(self, value: Expr) -> Any:
@@ -41,7 +46,7 @@ class _Examples:
         known = tvm_api.as_int(dim)
         if known is not None:
             return known
-        return self.hints.setdefault(str(dim), _FIRST_HINT + 2 * len(self.hints))
+        return self.hints.setdefault(str(dim), self.first + 2 * len(self.hints))
 
 
 class Importer:
@@ -72,8 +77,8 @@ def convert_traced(importer: Any, node: Any, aten: Importer) -> Any:
     """The result of the call ``node`` of an FX graph, by way of ATen.
 
     Raises:
-        OpNotImplemented: PyTorch makes functions of it that no importer converts, or takes
-            something else than tensors.
+        OpNotImplemented: PyTorch makes functions of it that no importer converts, others of
+            other sizes, or takes something else than tensors.
     """
     from torch._guards import tracing
     from torch.func import functionalize
@@ -99,7 +104,13 @@ def convert_traced(importer: Any, node: Any, aten: Importer) -> Any:
     trace = partial(make_fx, tracing_mode=mode, _allow_non_fake_inputs=True)
     # Within torch.compile its symbols would be taken, and its guards be asked about them.
     with tracing(None):
-        module = trace(function, decomposition_table=aten.decompositions)(*examples)
+        traced = trace(function, decomposition_table=aten.decompositions)
+        module = traced(*examples)
+        if made.hints:
+            others = _Examples(_OTHER_HINT)
+            if traced(*map(others.of, leaves)).code != module.code:
+                name = _name(importer, node)
+                raise tvm_api.OpNotImplemented(f"Unsupported function types: {name}, by its sizes")
         if any(map(_writes, module.graph.nodes)):
             # Behind all else, tensors that are arguments are copied to.
             module = trace(functionalize(module))(*examples)

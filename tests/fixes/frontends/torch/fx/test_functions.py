@@ -177,6 +177,19 @@ def test_small_and_undefined_numbers() -> None:
     verify(lambda x: (torch.log1p(x), torch.expm1(x), x.clamp(-0.5, 2)), data)
 
 
+def test_what_pytorch_chooses_by_a_symbolic_size_is_refused() -> None:
+    """Of an odd size the first part has an element more."""
+
+    class Half(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return torch.tensor_split(x, 2, 1)[0]
+
+    graph = torch.fx.symbolic_trace(Half())
+    assert from_fx(graph, [((2, 13), "float32")])
+    with pytest.raises(tvm_api.OpNotImplemented, match=r"tensor_split .*by its sizes"):
+        from_fx(graph, [((2, tvm_api.shape_var("n")), "float32")])
+
+
 def test_symbolic_sizes() -> None:
     n = tvm_api.shape_var("n")
     verify(
