@@ -7,6 +7,7 @@ from relaxcheck.generators.core.case import Invalid
 from relaxcheck.generators.torch.case import TorchCase
 from relaxcheck.harness.outcomes.errors import (
     REFUSALS,
+    concerns_operands,
     disowns,
     headline,
     mentions,
@@ -41,7 +42,8 @@ def classified(case: TorchCase, stage: str, message: str, node: str) -> tuple[Ve
 
     ``node`` is the function that the importer was at, if it was at one. A program is refused
     clearly where the error lists the functions that are not supported, or names one of its
-    functions, or an operator of Relax, and says that it, or some use of it, is not.
+    functions, or an operator of Relax, and says that it, or some use of it, is not. An error of
+    Python's own about operands refuses nothing.
     """
     lacking = unsupported(message)
     if lacking:
@@ -49,6 +51,9 @@ def classified(case: TorchCase, stage: str, message: str, node: str) -> tuple[Ve
     if isinstance(case.expect, Invalid):
         says = mentions(message, case.expect.fault) and stage != "run"
         return (Verdict.REJECTED if says else Verdict.OPAQUE_CRASH), case.expect.operator
+    if concerns_operands(message):
+        # Such words as "type" and "to" are in it by chance.
+        return Verdict.OPAQUE_CRASH, node or None
     for name in _names(case, node):
         if disowns(message, name):
             return Verdict.UNSUPPORTED, node or name

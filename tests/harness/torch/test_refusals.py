@@ -71,6 +71,12 @@ def test_a_refusal_names_the_function(message: str, verdict: Verdict) -> None:
     assert found == (verdict, "cumsum.default")
 
 
+@pytest.mark.parametrize("function", ["torch.Tensor.type", "torch.Tensor.int"])
+def test_an_error_of_python_s_about_operands_refuses_nothing(function: str) -> None:
+    message = "TypeError: unsupported operand type(s) for +: 'Var' and 'int'"
+    assert classified(of(function), "import", message, "") == (Verdict.OPAQUE_CRASH, None)
+
+
 def test_an_operator_of_relax_that_is_refused_is_named() -> None:
     message = "InternalError: relax.nn.pad is not supported"
     found = classified(of("torch.nn.functional.pad", (1, 1)), "LegalizeOps", message, "")
