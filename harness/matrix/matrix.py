@@ -28,6 +28,7 @@ from relaxcheck.harness.known.expected_failures import (
 )
 from relaxcheck.harness.known.known import findings_in
 from relaxcheck.harness.known.tally import utc_today
+from relaxcheck.harness.matrix.keeping import Kept
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.paths import CORPUS
@@ -175,9 +176,14 @@ def subjects(places: Sequence[Path]) -> tuple[Subject, ...]:
 
 
 def run(
-    wanted: Sequence[Subject], releases: Sequence[str], workers: int, limits: Limits, show: Progress
+    wanted: Sequence[Subject],
+    releases: Sequence[str],
+    workers: int,
+    limits: Limits,
+    show: Progress,
+    kept: Kept[Cell] | None = None,
 ) -> Matrix:
-    """The matrix of ``wanted`` on ``releases``, one after the other.
+    """The matrix of ``wanted`` on ``releases``, one after the other; what is ``kept`` stands.
 
     A release that is not installed, or whose workers do not start, is a column without cells that
     says so.
@@ -188,7 +194,7 @@ def run(
         try:
             with Pool(workers, limits, release=release(name)) as pool:
                 column = Column(name, pool.environment)
-                outcomes = list(_column(pool, wanted, name, show))
+                outcomes = list(_column(pool, wanted, name, show, kept))
         except (ReleaseError, PoolError) as error:
             column, outcomes = Column(name, missing=str(error)), []
         columns.append(column)
@@ -238,18 +244,28 @@ def _scripted(where: Release, subject: Subject, row: Row) -> Cell:
 
 
 def _column(
-    pool: Pool, wanted: Sequence[Subject], name: str, show: Progress
+    pool: Pool, wanted: Sequence[Subject], name: str, show: Progress, kept: Kept[Cell] | None
 ) -> Iterator[tuple[int, str, Cell]]:
-    """Row number, side and cell of everything in ``wanted``."""
+    """Row number, side and cell of everything in ``wanted``; cells that are new are kept."""
+    version, total, done = pool.environment["apache-tvm"], len(wanted) * len(SIDES), 0
     for number, subject in enumerate(wanted):
-        for fixes in SIDES:
-            pool.submit(Job(with_fixes(subject.row.case, fixes), tag=number))
-    total = len(wanted) * len(SIDES)
-    for done, (job, outcome) in enumerate(pool.drain(), 1):
+        for fixes, side in SIDES.items():
+            case = with_fixes(subject.row.case, fixes)
+            there = kept.get(name, version, case.identifier) if kept else None
+            if kept is None or there is None:
+                pool.submit(Job(case, tag=number))
+                continue
+            kept.reused += 1
+            done += 1
+            yield number, side, there
+    for job, outcome in pool.drain():
         assert isinstance(job.tag, int)
         fixes = job.case.fixes
-        version = pool.environment["apache-tvm"]
-        yield job.tag, SIDES[fixes], wanted[job.tag].cell(outcome, version, fixes=fixes)
+        cell = wanted[job.tag].cell(outcome, version, fixes=fixes)
+        if kept is not None:
+            kept.add(name, version, job.case.identifier, cell)
+        yield job.tag, SIDES[fixes], cell
+        done += 1
         show(name, done, total)
 
 

@@ -1,6 +1,6 @@
 """The regressions of the fixes among PyTorch programs, for a terminal."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from rich.table import Table as RichTable
 
@@ -20,10 +20,15 @@ def summary(found: Comparison) -> RichTable:
     return shown
 
 
-def lines(found: Comparison) -> Iterator[str]:
-    """A line for each regression, and each fault of relaxcheck's own."""
-    for each in found.regressions:
-        yield f"{_of(each)}: passes without the fixes; with them {each.on}: {each.message_on}"
+def lines(found: Comparison, known: Collection[str] = ()) -> Iterator[str]:
+    """A line for each regression, and each fault of relaxcheck's own.
+
+    New regressions come first; those at ``known`` places are marked.
+    """
+    for each in sorted(found.regressions, key=lambda each: each.place in known):
+        mark = "known: " if each.place in known else ""
+        ends = f"passes without the fixes; with them {each.on}: {each.message_on}"
+        yield f"{mark}{_of(each)}: {ends}"
     for each in found.faults:
         yield f"a fault of relaxcheck itself: {_of(each)}: {each.message_off or each.message_on}"
 

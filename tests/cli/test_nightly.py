@@ -68,3 +68,66 @@ def test_only_a_failure_that_the_last_night_did_not_know_is_red(
     command.write_text("raise SystemExit(2)")
     assert night(command, folder, "").returncode == 2
     assert (folder / "known" / FILE_NAME).read_bytes() == known
+
+
+BESIDE = """#!/bin/sh
+# A campaign that finds nothing; regressions of the samples that REGRESSIONS names.
+if [ "$1" = fuzz ]; then
+  while [ "$1" != --out ]; do shift; done
+  mkdir -p "$2" && touch "$2/campaign.sqlite"
+  exit 0
+fi
+code=0 known=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --out) out=$2 ;;
+    --known) known=$2 ;;
+  esac
+  shift
+done
+mkdir -p "$out/0.27"
+for name in $REGRESSIONS; do
+  touch "$out/0.27/$name.json"
+  if [ -f "$known/0.27/$name.json" ]; then
+    echo "known: $name: passes without the fixes; with them wrong-value"
+  else
+    echo "$name: passes without the fixes; with them wrong-value"
+    code=1
+  fi
+done
+exit $code
+"""
+
+
+@pytest.mark.parametrize("families", ["all", "nn.relu torch"])
+def test_a_regression_of_the_fixes_is_red_once(tmp_path: Path, families: str) -> None:
+    command, folder = tmp_path / "command", tmp_path / "nights"
+    command.write_text(BESIDE)
+    command.chmod(0o755)
+
+    def night(regressions: str, families: str = families) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(SCRIPT), str(folder), "1"],
+            env={
+                **os.environ,
+                "RELAXCHECK": str(command),
+                "REGRESSIONS": regressions,
+                "FAMILIES": families,
+            },
+            cwd=SCRIPT.parent,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    first = night("tanh")
+    assert (first.returncode, "regressions of the fixes are known" in first.stdout) == (0, True)
+    assert night("tanh").returncode == 0
+    # A night without PyTorch programs runs no samples, and forgets none.
+    assert night("tanh gelu", "nn.relu").returncode == 0
+    second = night("tanh gelu")
+    assert second.returncode == 1
+    assert second.stdout.splitlines() == ["gelu: passes without the fixes; with them wrong-value"]
+    assert night("tanh gelu").returncode == 0
+    lists = sorted(folder.glob("*/torch-regressions.txt"))
+    assert lists[-1].read_text().count("known: ") == 2

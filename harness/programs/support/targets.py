@@ -7,7 +7,6 @@ tensors constant, and with as many of them symbolic as it can have.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 
 import msgspec
 
@@ -15,6 +14,7 @@ from relaxcheck.generators.core.case import with_target
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.operators.family import OperatorFamily
 from relaxcheck.harness import kinds
+from relaxcheck.harness.matrix.keeping import Kept
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.releases.releases import release
@@ -53,52 +53,6 @@ class Table(msgspec.Struct, frozen=True):
     rows: tuple[Row, ...]
 
 
-class Ended(msgspec.Struct, frozen=True):
-    """A case that ended, as it is kept: by ``release`` and its ``version``, and ``identifier``.
-
-    Two builds of one version are two releases.
-    """
-
-    release: str
-    version: str
-    identifier: str
-    cell: Cell
-
-
-class Kept:
-    """The cells in the file ``path``, to which each that ends is added at once.
-
-    ``reused`` counts those of earlier runs that stand. A fault of ours is no result: it runs again.
-    """
-
-    def __init__(self, path: Path):
-        self.reused = 0
-        self._path = path
-        self._cells: dict[tuple[str, str, str], Cell] = {}
-        content = path.read_bytes() if path.is_file() else b""
-        self._cut = bool(content) and not content.endswith(b"\n")
-        for line in content.splitlines():
-            try:
-                ended = msgspec.json.decode(line, type=Ended)
-            except msgspec.MsgspecError:
-                continue  # The last line of a run that was cut off; its case runs again.
-            if ended.cell.verdict is not Verdict.HARNESS_ERROR:
-                self._cells[ended.release, ended.version, ended.identifier] = ended.cell
-
-    def get(self, release: str, version: str, identifier: str) -> Cell | None:
-        """The cell of a case on a release, None if it has not ended."""
-        return self._cells.get((release, version, identifier))
-
-    def add(self, release: str, version: str, identifier: str, cell: Cell) -> None:
-        """Keep a cell. Raises ``OSError``."""
-        self._cells[release, version, identifier] = cell
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._path.open("ab") as file:
-            line = msgspec.json.encode(Ended(release, version, identifier, cell)) + b"\n"
-            file.write(b"\n" + line if self._cut else line)
-        self._cut = False
-
-
 def subjects(names: Sequence[str], target: str) -> Mapping[str, Mapping[str, Case]]:
     """The cases of the operators called ``names``, of all without names, by operator and form."""
     found: dict[str, dict[str, Case]] = {}
@@ -132,7 +86,7 @@ def table(
     releases: Sequence[str],
     workers: int,
     limits: Limits,
-    kept: Kept,
+    kept: Kept[Cell],
     show: Callable[[str, int, int], None],
 ) -> Table:
     """The table of the operators called ``names`` (all without names); what is ``kept`` stands.
@@ -170,7 +124,7 @@ def _run(
     pool: Pool,
     name: str,
     cases: Iterable[Case],
-    kept: Kept,
+    kept: Kept[Cell],
     show: Callable[[int, int], None],
 ) -> None:
     """Run those of ``cases`` that are not kept, on the release ``name``, and keep them."""

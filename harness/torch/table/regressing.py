@@ -11,6 +11,7 @@ from relaxcheck.generators.torch.case import TorchCase
 from relaxcheck.generators.torch.family import SAMPLE, TorchFamily
 from relaxcheck.generators.torch.running import EXPORT, IMPORT
 from relaxcheck.harness.matrix import matrix
+from relaxcheck.harness.matrix.keeping import Kept
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.releases.releases import ReleaseError
 from relaxcheck.harness.torch.table.counting import OFF, ON, Counts, ending
@@ -49,6 +50,11 @@ class Ended(msgspec.Struct, frozen=True):
     on: Verdict
     message_off: str = ""
     message_on: str = ""
+
+    @property
+    def place(self) -> str:
+        """Its release and its case, which name it among all."""
+        return f"{self.release}/{self.case}"
 
     @property
     def regresses(self) -> bool:
@@ -96,19 +102,22 @@ def compared(
     workers: int,
     limits: Limits,
     show: Callable[[str, int, int], None],
+    kept: Kept[matrix.Cell] | None = None,
 ) -> Comparison:
     """The outcomes of ``wanted`` on each of ``releases``, and what regresses, which runs again.
+
+    Outcomes that are ``kept`` stand.
 
     Raises:
         ReleaseError: a release is not installed, or does not start.
     """
-    versions, ended = _ended(wanted, releases, workers, limits, show)
+    versions, ended = _ended(wanted, releases, workers, limits, show, kept)
     suspects = {each.case for each in ended if each.regresses}
     again: list[Ended] = []
     if suspects:
         few = [each for each in wanted if each.case.identifier in suspects]
         # What a program does beside others is no regression of its own.
-        _, again = _ended(few, releases, workers, replace(limits, together=1), show)
+        _, again = _ended(few, releases, workers, replace(limits, together=1), show, None)
     return Comparison(versions, tuple(ended), tuple(each for each in again if each.regresses))
 
 
@@ -118,9 +127,10 @@ def _ended(
     workers: int,
     limits: Limits,
     show: Callable[[str, int, int], None],
+    kept: Kept[matrix.Cell] | None,
 ) -> tuple[dict[str, str], list[Ended]]:
     rows = [matrix.subject_of(each.case.identifier, each.case) for each in wanted]
-    found = matrix.run(rows, releases, workers, limits, show)
+    found = matrix.run(rows, releases, workers, limits, show, kept)
     versions = {}
     for column in found.columns:
         if column.missing:

@@ -1,5 +1,6 @@
 """``relaxcheck matrix``: runs cases on all releases, prints the table, writes the page."""
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,9 @@ from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.reports.page.releases import COMMITTED
 from relaxcheck.reports.tables import release_matrix
+
+_SECONDS = 30
+"""The time between two lines of progress, where there is no terminal."""
 
 
 def matrix(
@@ -89,12 +93,19 @@ def _faults(results: running.Matrix) -> Iterator[tuple[str, str, running.Cell]]:
 
 @contextmanager
 def shown(screen: Console) -> Iterator[running.Progress]:
-    """A progress bar for each release; where there is no terminal, a line at its end."""
+    """A progress bar for each release; lines where there is no terminal."""
     if not screen.is_terminal:
+        said = time.monotonic()
 
         def say(release: str, done: int, total: int) -> None:
+            nonlocal said
             if done == total:
                 screen.print(f"TVM {release}: {plural(total, 'run')}", highlight=False)
+            elif time.monotonic() - said >= _SECONDS:
+                screen.print(f"TVM {release}: {done} of {plural(total, 'run')}", highlight=False)
+            else:
+                return
+            said = time.monotonic()
 
         yield say
         return

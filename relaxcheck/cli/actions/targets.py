@@ -11,9 +11,10 @@ from relaxcheck.cli.options import ResultFormat
 from relaxcheck.cli.terminal import console, error_console
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.targets import LLVM, TARGETS
+from relaxcheck.harness.matrix.keeping import Kept
 from relaxcheck.harness.native.toolchain import chosen_target, missing
 from relaxcheck.harness.paths import CHECKOUT
-from relaxcheck.harness.programs.support.targets import Kept, Table, merged, subjects, table
+from relaxcheck.harness.programs.support.targets import Cell, Table, merged, subjects, table
 from relaxcheck.harness.releases.releases import named, own
 from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Limits
@@ -55,7 +56,7 @@ def targets(request: Request, form: ResultFormat, *, docs: bool) -> None:
             screen.print(advice, highlight=False, soft_wrap=True)
     if request.anew:
         request.kept.unlink(missing_ok=True)
-    kept = Kept(request.kept)
+    kept = Kept(request.kept, Cell)
     with shown(screen) as show:
         made = table(
             request.operators,

@@ -17,6 +17,11 @@ from relaxcheck.harness.torch.table.regressing import Comparison, Ended, Subject
 RUNNER = CliRunner()
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture
 def ending(monkeypatch: pytest.MonkeyPatch) -> Any:
     def ends(off: Verdict, on: Verdict) -> None:
@@ -45,9 +50,32 @@ def test_a_regression_is_named_and_its_case_can_be_replayed(ending: Any, tmp_pat
     assert len(lines) == 4
     assert "from_fx, TVM 0.27, case " in lines[2]
     assert lines[2].endswith("passes without the fixes; with them wrong-value: the reason")
-    cases = [read(file) for file in (tmp_path / "new").iterdir()]
+    cases = [read(file) for file in (tmp_path / "new" / "0.27").iterdir()]
     assert {case.family for case in cases} == {"torch-tanh"}
     assert {case.identifier for case in cases} == {line.split("case ")[1][:16] for line in lines}
+
+
+def test_a_known_regression_is_marked_and_no_failure(ending: Any, tmp_path: Path) -> None:
+    ending(Verdict.PASS, Verdict.WRONG_VALUE)
+    first, known = ["torch", "regressions", "tanh", "--samples", "1"], str(tmp_path / "first")
+    RUNNER.invoke(app, [*first, "--out", known])
+    ended = RUNNER.invoke(app, [*first, "--known", known])
+    assert ended.exit_code == 0, ended.output
+    lines = [line for line in ended.output.splitlines() if "tanh (" in line]
+    assert len(lines) == 4
+    assert all(line.startswith("known: ") for line in lines)
+    # Another sample is new, and comes first.
+    more = ["torch", "regressions", "tanh", "--samples", "2", "--known", known]
+    ended = RUNNER.invoke(app, more)
+    assert ended.exit_code == 1, ended.output
+    lines = [line for line in ended.output.splitlines() if "tanh (" in line]
+    assert [line.startswith("known: ") for line in lines] == [False] * 4 + [True] * 4
+
+
+def test_a_folder_that_is_missing_is_one_line() -> None:
+    ended = RUNNER.invoke(app, ["torch", "regressions", "tanh", "--known", "nowhere"])
+    assert ended.exit_code == 2
+    assert "--known nowhere: no such folder" in ended.output
 
 
 def test_no_regression_ends_with_0(ending: Any) -> None:

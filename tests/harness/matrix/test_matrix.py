@@ -18,6 +18,7 @@ from relaxcheck.harness.kinds import decode_record
 from relaxcheck.harness.known.corpus import Record, entries
 from relaxcheck.harness.known.expected_failures import ExpectedFailure, KnownFinding, case_point
 from relaxcheck.harness.matrix import matrix
+from relaxcheck.harness.matrix.keeping import Kept
 from relaxcheck.harness.matrix.matrix import Cell
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.releases.releases import Release, ReleaseError
@@ -83,6 +84,40 @@ def test_each_cell_is_the_outcome_of_its_case(ran: matrix.Matrix) -> None:
         assert row.cells["0.26"]["off"].verdict is Verdict.SILENT_BAIL
         assert row.cells["0.26"]["on"].verdict is Verdict.PASS
         assert row.cells["0.26"]["off"].message == "said"
+
+
+def test_a_run_goes_on_where_an_earlier_one_was(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ran: list[Job] = []
+
+    class Pool(FakePool):
+        def drain(self) -> Iterator[tuple[Job, Outcome]]:
+            for number, job in enumerate(self.jobs):
+                if number == most:
+                    raise KeyboardInterrupt
+                ran.append(job)
+                yield job, Outcome(Verdict.PASS)
+
+    monkeypatch.setattr(matrix, "Pool", Pool)
+    monkeypatch.setattr(matrix, "release", lambda name: Release(name, Path("python")))
+    file, wanted = tmp_path / "kept.jsonl", matrix.subjects([])[:2]
+    shown: list[Any] = []
+
+    def run(kept: Kept[Cell]) -> matrix.Matrix:
+        return matrix.run(wanted, ["0.25"], 1, Limits(), lambda *each: shown.append(each), kept)
+
+    most = 3
+    with pytest.raises(KeyboardInterrupt):
+        run(Kept(file, Cell))
+    most, kept = 100, Kept(file, Cell)
+    result = run(kept)
+    assert [job.case.identifier for job in ran] == list(
+        dict.fromkeys(job.case.identifier for job in ran)
+    )
+    assert (len(ran), kept.reused) == (4, 3)
+    assert shown == [("0.25", done, 4) for done in (1, 2, 3, 4)]
+    assert all(set(row.cells["0.25"]) == {"off", "on"} for row in result.rows)
 
 
 def test_a_release_that_does_not_run_is_a_column_that_says_why(ran: matrix.Matrix) -> None:

@@ -7,7 +7,7 @@ import typer
 
 from relaxcheck.cli.exit_codes import EXIT_CODES
 from relaxcheck.cli.options import MOST_WORKERS, CaseSeconds, ReleasesToRun, ResultFormat
-from relaxcheck.cli.terminal import one_line_errors
+from relaxcheck.cli.terminal import RUNS, one_line_errors
 
 EPILOG = f"""Exit code 1: with the fixes some program fails, or fewer of a row pass, than without.
 
@@ -22,6 +22,8 @@ Examples:
   relaxcheck torch regressions --samples 1
 
   relaxcheck torch regressions nn.functional.gelu Linear --tvm 0.25
+
+  relaxcheck torch regressions --out today --known yesterday
 
 {EXIT_CODES}"""
 
@@ -93,8 +95,23 @@ def regressions(
     ] = ResultFormat.TEXT,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write the case of each regression to DIR, for replay."),
+        typer.Option(
+            metavar="DIR", help="Write the case of each regression to DIR/RELEASE, for replay."
+        ),
     ] = None,
+    known: Annotated[
+        Path | None,
+        typer.Option(
+            "--known",
+            metavar="DIR",
+            help="The --out of an earlier run: only regressions that are not in it give exit code "
+            "1.",
+        ),
+    ] = None,
+    kept: Annotated[
+        Path, typer.Option("--kept", help="The file of runs that ended, which do not run again.")
+    ] = RUNS / "torch-regressions.jsonl",
+    anew: Annotated[bool, typer.Option("--anew", help="Delete that file first.")] = False,
     workers: Annotated[int, typer.Option(min=1, max=MOST_WORKERS, help="Worker processes.")] = 1,
     case_seconds: CaseSeconds = 60,
 ) -> None:
@@ -102,18 +119,24 @@ def regressions(
 
     Each sample of each entry of OpInfo and ModuleInfo is imported decomposed, undecomposed, by
     from_fx and by relax_dynamo, with the fixes off and on. What regresses runs once more, alone.
-    All entries take a quarter of an hour for each release.
+    All entries take a quarter of an hour for each release. A run that was interrupted goes on where
+    it was when it is started again, unless relaxcheck itself has changed.
     """
     with one_line_errors():
         from relaxcheck.cli.actions.importers import regressions as action
 
         code = action.regressions(
-            tuple(entries or ()),
-            tvm,
+            action.Request(
+                tuple(entries or ()),
+                samples,
+                tvm,
+                out,
+                known,
+                kept,
+                anew,
+                workers,
+                case_seconds,
+            ),
             form,
-            out,
-            samples=samples,
-            workers=workers,
-            case_seconds=case_seconds,
         )
     raise typer.Exit(code)

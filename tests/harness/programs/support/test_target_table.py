@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from relaxcheck.harness.matrix.keeping import Kept
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.support import targets
-from relaxcheck.harness.programs.support.targets import Kept, Table, table
+from relaxcheck.harness.programs.support.targets import Cell, Table, table
 from relaxcheck.harness.workers.jobs import Job, Limits
 
 
@@ -50,8 +51,8 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> type[Workers]:
     return Own
 
 
-def made(path: Path, *releases: str) -> tuple[Table, Kept]:
-    kept = Kept(path)
+def made(path: Path, *releases: str) -> tuple[Table, Kept[Cell]]:
+    kept = Kept(path, Cell)
     quiet: Any = lambda *words: None  # noqa: E731
     return table(["nn.relu", "add"], ["c"], releases, 1, Limits(), kept, quiet), kept
 

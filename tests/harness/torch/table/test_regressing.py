@@ -41,7 +41,7 @@ def _running(
     answers: Iterator[list[Pair]] = iter(times)
 
     def run(
-        wanted: Any, releases: Any, workers: int, limits: Limits, show: object
+        wanted: Any, releases: Any, workers: int, limits: Limits, show: object, kept: object
     ) -> matrix.Matrix:
         asked.append((len(wanted), limits.together))
         rows = []
