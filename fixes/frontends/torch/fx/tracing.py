@@ -195,9 +195,11 @@ def _called(importer: Any, node: Any, tensors: dict[Any, Any]) -> Any:
 
 
 def has_tensors_alone(importer: Any, node: Any) -> bool:
-    """True if all nodes among the arguments of ``node`` are tensors of known shape, of any size."""
-    values = [importer.env[each] for each in node.all_input_nodes]
-    return bool(values) and _has_types(values)
+    """True if all nodes among the arguments of ``node`` are tensors of known shape, of any size.
+
+    So it is of a call that makes a tensor of numbers alone.
+    """
+    return _has_types([importer.env[each] for each in node.all_input_nodes])
 
 
 Kept = Callable[[Any, Any], bool]

@@ -162,6 +162,33 @@ def test_calls_within_torch_compile() -> None:
     np.testing.assert_allclose(result.numpy(), function(data).numpy(), 1e-5, 1e-6)
 
 
+@pytest.mark.parametrize(
+    ("function", "arguments", "keywords"),
+    [
+        (torch.tensor, (2.5,), {"dtype": torch.float64}),
+        (torch.tensor, ([1, 2, 3, 4, 5],), {"dtype": torch.float16}),
+        (torch.tensor, (3,), {}),
+        (torch.linspace, (0, 1, 5), {}),
+        (torch.full, ([5], 7), {"dtype": torch.int32}),
+        (torch.arange, (5,), {"dtype": torch.float64}),
+    ],
+)
+def test_tensors_of_numbers_alone(function: Function, arguments: Any, keywords: Any) -> None:
+    graph = torch.fx.Graph()
+    data = graph.placeholder("data")
+    made = graph.call_function(function, arguments, keywords)
+    graph.output((graph.call_function(torch.mul, (data, made)), made))
+    module = torch.fx.GraphModule({}, graph)
+    executable = relax.build(from_fx(module, [((2, 5), "float32")]), "llvm")
+    data = floats(2, 5)
+    expected = function(*arguments, **keywords)
+    for actual, wanted in zip(
+        outputs_of(executable, [data.numpy()]), (data * expected, expected), strict=True
+    ):
+        assert actual.dtype == wanted.numpy().dtype
+        np.testing.assert_allclose(actual, wanted.numpy(), 1e-6)
+
+
 def test_a_call_that_neither_way_takes_is_refused_by_name() -> None:
     class Values(nn.Module):
         def forward(self, x: Any) -> Any:
