@@ -235,19 +235,15 @@ def _read(path: Path) -> tuple[Known, ...]:
         entries = decode_record(path.read_bytes(), tuple[Known, ...])
     except (OSError, msgspec.DecodeError) as error:
         raise CaseError(f"{path}: {' '.join(str(error).split())}") from error
-    for entry in entries:
-        _check_releases(path, entry)
-    return entries
-
-
-def _check_releases(path: Path, declared: Known) -> None:
-    """Raise ``CaseError`` for a release that does not exist: the entry would never apply."""
     there = releases.known()
-    for name in declared.releases:
-        if not any(within(name, release) or within(release, name) for release in there):
-            raise CaseError(
-                f"{path}: {declared.name}: no release {name!r}; there are {', '.join(there)}"
-            )
+    for entry in entries:
+        for name in entry.releases:
+            # The entry would never apply.
+            if not any(within(name, release) or within(release, name) for release in there):
+                raise CaseError(
+                    f"{path}: {entry.name}: no release {name!r}; there are {', '.join(there)}"
+                )
+    return entries
 
 
 def known_gaps(path: Path | None = None) -> tuple[ExpectedFailure, ...]:
