@@ -54,7 +54,11 @@ _BRANCHES = ("function", "otherwise")
 
 
 class UnknownOperator(CaseError):
-    """The running TVM has no ``relax.op.<operator>``."""
+    """The running TVM has no ``relax.op.<operator>``, which the node ``name`` calls."""
+
+    def __init__(self, name: str, operator: str):
+        super().__init__(f"node {name}: this TVM has no operator {operator!r}")
+        self.operator = operator
 
 
 def emit(case: Case, *, constants_as_parameters: bool = False) -> tvm.IRModule:
@@ -378,7 +382,7 @@ def _function(node: Node) -> Any:
             function = getattr(function, part, None)
         known = callable(function)
     if not known:
-        raise UnknownOperator(f"node {node.name}: this TVM has no operator {node.operator!r}")
+        raise UnknownOperator(node.name, node.operator)
     return function
 
 

@@ -12,7 +12,8 @@ from relaxcheck.generators.core.gradients import gradients
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.rewrites.static import static
 from relaxcheck.generators.core.values import Array, arrays
-from relaxcheck.generators.emission.programs import emit
+from relaxcheck.generators.emission.programs import UnknownOperator, emit
+from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.passes.calls import binds_constants, mixed_precision, passes_of
 from relaxcheck.harness.compiling import building
 from relaxcheck.harness.compiling.building import SilentBail, StageError
@@ -148,6 +149,13 @@ def _begin(
             progress("emit")
             module = _emitted(case)
             program = compiling.build(module, case, progress, late=late, tracing=tracing, log=log)
+    except UnknownOperator as unknown:
+        if unknown.operator not in OPERATORS:
+            raise
+        # An earlier release: the operator came later.
+        return Outcome(
+            Verdict.UNSUPPORTED, "emit", unknown.operator, str(unknown), seconds=clock.seconds
+        )
     except SilentBail as bail:
         return with_passes(left(bail, clock, late), log)
     except StageError as error:

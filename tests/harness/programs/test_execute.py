@@ -95,3 +95,19 @@ def test_an_error_of_an_oracle_ends_its_case(
     with pytest.raises(KeyError, match="a fault of ours"):
         next(outcomes)
     assert stages[-1] == (1, "oracle")
+
+
+def test_an_operator_that_the_release_lacks_is_unsupported_and_costs_its_group_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    families = [family(name, tuple(PIPELINES)) for name in ("reverse_sequence", "add")]
+    lacking, other = (each.build(complete(each.axes, {}), 0) for each in families)
+    monkeypatch.delattr("tvm.relax.op.reverse_sequence")
+    first, second = execute_together([lacking, other], lambda number, stage: None)
+    assert (first.verdict, first.stage, first.operator) == (
+        Verdict.UNSUPPORTED,
+        "emit",
+        "reverse_sequence",
+    )
+    assert first.message.endswith("this TVM has no operator 'reverse_sequence'")
+    assert second.verdict is Verdict.PASS
