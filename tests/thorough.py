@@ -23,18 +23,23 @@ ROOMS: Mapping[str, frozenset[str]] = {
 SINGLE = (
     "cli/exporting/test_exporting.py::test_a_finding_is_looked_into_and_its_script_run",
     "cli/importers/test_suite.py::test_the_exit_code_says_if_something_is_wrong",
+    "cli/test_fixes_command.py::test_the_documentation_has_the_table_of_this_release",
     "cli/test_fixes_command.py::test_this_release_is_surveyed",
     "cli/test_fuzz_options.py::test_both_sides_of_the_fixes_run_every_case_and_are_found_apart",
     "cli/test_nightly.py::test_only_a_failure_that_the_last_night_did_not_know_is_red",
     "cli/test_pytest_plugin.py::test_with_fixes_off_a_failure_ends_with_the_command_that_replays_it",
     "conformance/test_grids.py::test_cheap_rows_hold_the_same_pairs",
+    "generators/onnx/test_reading.py::test_models_of_the_node_suite_compute_the_same",
     "generators/torch/test_samples.py::test_the_samples_of_this_pytorch_are_those_of_the_files",
-    "harness/campaign/test_drawing.py::test_the_weights_of_the_axes_stay_roughly",
     "harness/campaign/test_drawing.py::test_the_seed_alone_decides_whatever_else_is_imported",
+    "harness/campaign/test_drawing.py::test_the_weights_of_the_axes_stay_roughly",
+    "harness/expressions/test_algebra_facts.py::test_the_page_says_what_this_release_does",
     "harness/matrix/test_claims.py::test_claims_without_a_declaration",
     "harness/matrix/test_matrix.py::test_the_command_ends_and_writes_as_it_says",
+    "harness/models/test_checking.py::test_a_fault_of_the_memory_planner_is_a_region_and_its_pass",
     "harness/programs/invalid/test_objections.py::test_every_line_about_a_fault_is_an_error_of_the_package_itself",
     "harness/releases/test_installed_releases.py::test_an_entry_that_differs_is_bisected_as_declared",
+    "harness/torch/test_grouping.py::test_programs_of_a_group_are_those_exported_alone",
     "harness/torch/test_keeping.py::test_two_processes_write_one_file",
     "harness/triage/bisection/test_bisecting.py::test_passing_programs_have_no_culprit",
     "oracles/onnx/test_reference.py::test_the_node_suite_lies_within_the_bounds",
@@ -42,6 +47,7 @@ SINGLE = (
     "reports/issue/test_source_text.py::test_every_error_in_the_corpus_has_a_line_or_a_pass",
     "reports/torch/test_rendering.py::test_the_script_of_a_wrong_value_ends_with_1_and_with_the_fixes_with_0",
     "strategies/test_check.py::test_a_failing_test_prints_the_script_of_what_it_notes",
+    "test_documents.py::test_the_examples_of_a_page_run_in_order",
 )
 """Single tests, with all their parameters."""
 

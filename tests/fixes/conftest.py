@@ -20,18 +20,25 @@ _THINNED = {
 of which others make the patches together and ask the probes with all of them on. One in so many of
 their combinations is not slow."""
 
-_PROBING = {"framework/test_installation.py": 8, "framework/test_probes_truth.py": 8}
-"""Tests that ask the probe of every fix. All but one in so many of their combinations are thorough:
-who changes a fix runs its tests, which these are among (``pytest tests/fixes -k NAME``)."""
+_SPARED = {
+    "framework/test_installation.py": 8,
+    "framework/test_probes_truth.py": 16,
+    "frontends": 3,
+    "upstream/test_for_tvm.py": 3,
+}
+"""Of the combinations that are not slow, even of few, all but one in so many are thorough: who
+changes a fix runs all of its tests (``pytest tests/fixes -k NAME``)."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for place, kept in _THINNED.items():
         inside = Path(__file__).parent / place
         thin((item for item in items if item.path.is_relative_to(inside)), kept)
-    for place, kept in _PROBING.items():
-        probing = (item for item in items if item.path == Path(__file__).parent / place)
-        thin(probing, kept, pytest.mark.thorough)
+    for place, kept in _SPARED.items():
+        inside = Path(__file__).parent / place
+        quick = (item for item in items if item.get_closest_marker("slow") is None)
+        spared = (item for item in quick if item.path.is_relative_to(inside))
+        thin(spared, kept, pytest.mark.thorough, few=1)
 
 
 @pytest.fixture(autouse=True)

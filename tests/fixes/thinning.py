@@ -11,9 +11,14 @@ FEW = 4
 
 
 def thin(
-    items: Iterable[pytest.Item], kept: int, mark: pytest.MarkDecorator = pytest.mark.slow
+    items: Iterable[pytest.Item],
+    kept: int,
+    mark: pytest.MarkDecorator = pytest.mark.slow,
+    few: int = FEW,
 ) -> None:
     """Put ``mark`` on all but one in ``kept`` of the combinations of each of ``items``' tests.
+
+    A test of no more than ``few`` combinations keeps all.
 
     The first combination of a test stays. A hash chooses the others: a stride would keep the same
     value of an axis whose length it divides.
@@ -23,7 +28,7 @@ def thin(
     seen = set()
     for item in items:
         name = _name(item)
-        if name in seen and counts[name] > FEW and crc32(item.nodeid.encode()) % kept:
+        if name in seen and counts[name] > few and crc32(item.nodeid.encode()) % kept:
             item.add_marker(mark)
         seen.add(name)
 
