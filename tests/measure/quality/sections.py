@@ -22,6 +22,7 @@ _MODULES = {
     "novelty": "tests.measure.quality.novelty",
     "mutation": "tests.measure.quality.mutation.mutation",
     "mutation-shapes": "tests.measure.quality.mutation.mutation_shapes",
+    "mutation-oracles": "tests.measure.quality.mutation.mutation_oracles",
     "coverage": "tests.measure.quality.generator_coverage",
     "tightness": "tests.measure.quality.tightness",
     "together": "tests.measure.quality.together",

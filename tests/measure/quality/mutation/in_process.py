@@ -43,18 +43,3 @@ def pool() -> InProcess:
 def pytest_collection_finish() -> None:
     """From here on only the conformance suite makes properties, of whole programs."""
     hypothesis.settings.load_profile("mutation-programs")
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_configure() -> None:
-    """The same examples every time, and none is made smaller: that it fails is all we ask."""
-    for name, examples in (("mutation", 40), ("mutation-programs", 5)):
-        hypothesis.settings.register_profile(
-            name,
-            max_examples=examples,
-            deadline=None,
-            derandomize=True,
-            phases=(hypothesis.Phase.explicit, hypothesis.Phase.generate),
-            suppress_health_check=list(hypothesis.HealthCheck),
-        )
-    hypothesis.settings.load_profile("mutation")

@@ -1,11 +1,11 @@
-"""Mutation testing of ``fixes/``: how much of what could be wrong there do the tests notice?
+"""Mutation testing: how much of what could be wrong do the tests notice?
 
 The mutants are mutmut's. They are run by ``tests.measure.quality.mutation.mutation_server`` instead
 of mutmut, whose mutants only change what runs after the modules were imported, and whose tests
-cannot see into the workers. The tests are those of the fixes, the corpus and the properties of the
-conformance suite, each only where it calls the mutated function. Mutants listed as equivalent are
-not run.  Results are kept in ``runs/mutation``: a mutant is run again when its file changed, or
-what its result depends on (see ``depends_on``); what an interrupted run found is kept.
+cannot see into the workers. A *scope* has the files and the tests, each of which runs only where it
+calls the mutated function. Mutants listed as equivalent are not run. Results are kept in
+``runs/mutation``: a mutant is run again when its file changed, or what its result depends on (see
+``depends_on``); what an interrupted run found is kept.
 """
 
 import hashlib
@@ -22,30 +22,14 @@ from typing import Any
 import msgspec
 
 from relaxcheck.harness.releases.environment import single_threaded
-from tests.measure.quality.mutation.mutants import FILES, ROOT, Mutant, mutants
+from tests.measure.quality.mutation.mutants import ROOT, Mutant, drawn
 from tests.measure.quality.mutation.mutation_page import markdown, missed
-from tests.measure.quality.mutation.mutation_scopes import ALL, TESTS, Scope
-from tests.measure.quality.mutation.mutation_server import Job, Result
+from tests.measure.quality.mutation.mutation_scopes import ALL, Scope
+from tests.measure.quality.mutation.mutation_server import Job, Result, Setup
 from tests.measure.quality.section import Section, Show
 
 SURVIVORS = Path(__file__).with_name("mutation_survivors.json")
 
-OWN = {
-    "fixes/__init__.py": "installation",
-    "fixes/framework/broadcast_elements.py": "broadcasting",
-    "fixes/framework/fix.py": "installation",
-    "fixes/framework/requirements.py": "conv_transpose",
-    "fixes/lowerings/attention/arguments.py": "attention",
-    "fixes/lowerings/attention/var_len.py": "attention_var_len",
-    "fixes/lowerings/convolution/arguments.py": "conv_transpose",
-    "fixes/lowerings/convolution/transposed.py": "conv_transpose",
-    "fixes/passes/mixed_precision/attention.py": "mixed_precision",
-    "fixes/passes/mixed_precision/products.py": "mixed_precision",
-}
-"""The names of the tests of a file, if they do not begin with the file's own name."""
-
-SECONDS = 10.0
-"""CPU seconds of tests that a mutant has to survive; more where its own file's take longer."""
 QUICK = 0.06
 """CPU seconds of a test that compiles nothing."""
 
@@ -73,10 +57,14 @@ class Record(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The tests without a mutant: the functions that each calls, its CPU seconds."""
+    """The tests without a mutant: the functions that each calls, its CPU seconds.
+
+    ``imported`` are the functions that ran while the mutated rooms were imported.
+    """
 
     called: Mapping[str, Sequence[str]]
     took: Mapping[str, float]
+    imported: frozenset[str] = frozenset()
 
 
 def known() -> tuple[Known, ...]:
@@ -85,9 +73,7 @@ def known() -> tuple[Known, ...]:
 
 
 def measure(share: float, workers: int, show: Show, scope: Scope = ALL) -> Mapping[str, Any]:
-    """Run a ``share`` of the mutants, chosen by their names, that have no valid result yet.
-
-    They are those of the files of ``scope``, and so are the tests.
+    """Run a ``share`` of the mutants of each file of ``scope`` that have no valid result yet.
 
     Raises:
         RuntimeError: a test fails without any mutant, or a server ended before its jobs.
@@ -95,16 +81,23 @@ def measure(share: float, workers: int, show: Show, scope: Scope = ALL) -> Mappi
     start = time.monotonic()
     scope.kept.mkdir(parents=True, exist_ok=True)
     show("mutants", 0.0)
-    every = [mutant for file in scope.files for mutant in mutants(file)]
-    chosen = [mutant for mutant in every if _draw(mutant.key) < share]
+    draws = []
+    for at, file in enumerate(scope.files):
+        draws.append(drawn(file, share))
+        show("mutants", 0.05 * (at + 1) / len(scope.files))
     trial = _try_tests(scope, workers, show)
+    every = [mutant for draw in draws for mutant in draw.mutants]
+    called = {name for names in trial.called.values() for name in names}
+    tables = trial.imported - called if scope.tables else frozenset()
+    chosen = [mutant for mutant in every if f"{mutant.file}:{mutant.function}" not in tables]
     records = _run(scope, chosen, trial, workers, show)
-    keys = {mutant.key for mutant in every}
-    return _figures(scope, chosen, keys, records, time.monotonic() - start)
-
-
-def _draw(key: str) -> float:
-    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:4]) / 2**32
+    figures = _figures(scope, chosen, {mutant.key for mutant in every}, records, share == 1)
+    return {
+        **figures,
+        "of": sum(draw.of for draw in draws),
+        "tables": len(every) - len(chosen),
+        "seconds": time.monotonic() - start,
+    }
 
 
 def _digest(*paths: Path) -> str:
@@ -114,26 +107,20 @@ def _digest(*paths: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def depends_on(killed: str | None) -> str:
+def depends_on(killed: str | None, scope: Scope = ALL) -> str:
     """The digest of what the result ``killed`` depends on, the mutated file apart.
 
-    A test that failed: its file and what that calls. Of the corpus and the conformance suite that
-    is the harness with all below it. Whatever else happened depends on everything.
+    A test that failed: its file and what that calls. Whatever else happened depends on everything.
     """
     if killed is None or "::" not in killed:
-        return _digest(*_files("fixes", "tests/fixes", "tests/test_corpus.py", *_BELOW))
-    return _digest(*_called_by(killed.partition("::")[0]))
+        return _digest(*_files(*scope.surroundings))
+    return _digest(*_called_by(killed.partition("::")[0], scope))
 
 
-_BELOW = ("tests/conformance", "corpus", "generators", "harness", "oracles")
-_HELPERS = ("compiled.py", "conftest.py", "reference.py")
-
-
-def _called_by(test: str) -> list[Path]:
-    """The file ``test`` and what it calls, ``fixes/`` apart."""
-    if test.startswith("tests/fixes/"):
-        return _files(test, *(f"tests/fixes/{name}" for name in _HELPERS))
-    return _files(test, *_BELOW)
+def _called_by(test: str, scope: Scope) -> list[Path]:
+    """The file ``test`` and what it calls, the mutated rooms apart."""
+    places = next(places for prefix, places in scope.calls if test.startswith(prefix))
+    return _files(test, *places)
 
 
 def _files(*places: str) -> list[Path]:
@@ -147,16 +134,19 @@ def _files(*places: str) -> list[Path]:
 
 def _try_tests(scope: Scope, workers: int, show: Show) -> Trial:
     """Time the tests of each file, and see what they call, where that is not known yet."""
-    fixes = sorted((ROOT / "fixes").rglob("*.py"))
+    rooms = [path for room in scope.setup.rooms for path in sorted((ROOT / room).rglob("*.py"))]
     kept = scope.kept / "trials.jsonl"
-    digests = {test: _digest(*_called_by(test), *fixes) for test in scope.tests}
+    digests = {test: _digest(*_called_by(test, scope), *rooms) for test in scope.tests}
     finished = {result.key for result in _read(kept, Result) if result.killed is None}
     wanted = [
         Job(f"{test}@{digests[test]}", (test,), 1800.0)
         for test in scope.tests
         if f"{test}@{digests[test]}" not in finished
     ]
-    _serve(wanted, kept, workers, lambda done: show("tests without mutants", 0.1 * done))
+    _serve(
+        *(wanted, kept, workers, scope.setup),
+        lambda done: show("tests without mutants", 0.05 + 0.05 * done),
+    )
     latest = {result.key: result for result in _read(kept, Result)}
     trials = [latest[f"{test}@{digest}"] for test, digest in digests.items()]
     for trial in trials:
@@ -165,6 +155,7 @@ def _try_tests(scope: Scope, workers: int, show: Show) -> Trial:
     return Trial(
         {test: called for trial in trials for test, called in trial.called.items()},
         {test: took for trial in trials for test, took in trial.took.items()},
+        frozenset(name for trial in trials for name in trial.imported),
     )
 
 
@@ -173,23 +164,28 @@ def _run(
 ) -> dict[str, Record]:
     kept = scope.kept / "mutants.jsonl"
     sources = {file: _digest(ROOT / file) for file in scope.files}
-    kept_records = valid(_read(kept, Record), sources)
+    kept_records = valid(_read(kept, Record), sources, scope)
     equivalent = {key for group in known() if group.equivalent for key in group.mutants}
     jobs = [
-        _job(mutant, trial)
+        _job(mutant, trial, scope)
         for mutant in chosen
         if mutant.key not in kept_records and mutant.key not in equivalent
     ]
-    results = work_off([job for job in jobs if job.tests], kept, sources, workers, show)
+    results = work_off([job for job in jobs if job.tests], kept, sources, workers, show, scope)
     kept_records |= {result.key: result for result in results}
     for job in (job for job in jobs if not job.tests):
-        kept_records[job.key] = Record(job.key, sources[job.file], depends_on(None), None, 0.0)
+        kept_records[job.key] = Record(
+            job.key, sources[job.file], depends_on(None, scope), None, 0.0
+        )
     return kept_records
 
 
-def valid(records: Sequence[Record], sources: Mapping[str, str]) -> dict[str, Record]:
+def valid(
+    records: Sequence[Record], sources: Mapping[str, str], scope: Scope = ALL
+) -> dict[str, Record]:
     """Those of ``records``, by key, that nothing they depend on has changed for."""
-    digests = {room: _room_depends(room) for room in {_room(record.killed) for record in records}}
+    rooms = {_room(record.killed) for record in records}
+    digests = {room: _room_depends(room, scope) for room in rooms}
     return {
         record.key: record
         for record in records
@@ -199,7 +195,12 @@ def valid(records: Sequence[Record], sources: Mapping[str, str]) -> dict[str, Re
 
 
 def work_off(
-    jobs: Sequence[Job], kept: Path, sources: Mapping[str, str], workers: int, show: Show
+    jobs: Sequence[Job],
+    kept: Path,
+    sources: Mapping[str, str],
+    workers: int,
+    show: Show,
+    scope: Scope = ALL,
 ) -> list[Record]:
     """Have ``jobs`` worked on, each result written to ``kept`` as soon as it is there.
 
@@ -208,9 +209,9 @@ def work_off(
     """
     written: list[Record] = []
     # Taken now: who edits a test meanwhile edits what no result is of.
-    whole = depends_on(None)
+    whole = depends_on(None, scope)
     rooms = {_room(test) for job in jobs for test in job.tests}
-    digests = {room: _room_depends(room) for room in rooms}
+    digests = {room: _room_depends(room, scope) for room in rooms}
 
     def serve(todo: Sequence[Job], raw: Path, keep_timeouts: bool, begin: float) -> list[str]:
         raw.unlink(missing_ok=True)
@@ -235,7 +236,7 @@ def work_off(
             keep()
             show("mutants", begin + (0.95 - begin) * done)
 
-        _serve(todo, raw, workers, progress)
+        _serve(todo, raw, workers, scope.setup, progress)
         keep()
         return late
 
@@ -244,19 +245,18 @@ def work_off(
     return written
 
 
-def _room_depends(room: str) -> str:
-    return depends_on(f"{room}::" if room.endswith(".py") else None)
+def _room_depends(room: str, scope: Scope) -> str:
+    return depends_on(f"{room}::" if room.endswith(".py") else None, scope)
 
 
-def _job(mutant: Mutant, trial: Trial) -> Job:
+def _job(mutant: Mutant, trial: Trial, scope: Scope = ALL) -> Job:
     """The tests that call the function: all of its own file's, then others as many as fit.
 
     Of both the quick ones, then in turns one of each parametrized test, so that they differ.
     """
-    name = OWN.get(mutant.file, Path(mutant.file).stem)
-    owns = tuple(
-        test for test in TESTS if Path(test).stem.startswith((f"test_{name}", "test_stage_names"))
-    )
+    names = (scope.own.get(mutant.file, Path(mutant.file).stem), *scope.common)
+    begins = tuple(f"test_{name}" for name in names)
+    owns = tuple(test for test in scope.tests if Path(test).stem.startswith(begins))
     # With the fixes off an entry of the corpus is about TVM alone.
     calling = [
         test
@@ -275,7 +275,7 @@ def _job(mutant: Mutant, trial: Trial) -> Job:
     calling.sort(key=lambda test: (not test.startswith(owns), trial.took[test] > QUICK, turn[test]))
     tests, seconds = [], 0.0
     for test in calling:
-        if test.startswith(owns) or seconds + trial.took[test] <= SECONDS:
+        if test.startswith(owns) or seconds + trial.took[test] <= scope.seconds:
             tests.append(test)
             seconds += trial.took[test]
     return Job(
@@ -283,7 +283,7 @@ def _job(mutant: Mutant, trial: Trial) -> Job:
     )
 
 
-def _serve(jobs: Sequence[Job], results: Path, workers: int, progress: Any) -> None:
+def _serve(jobs: Sequence[Job], results: Path, workers: int, setup: Setup, progress: Any) -> None:
     """Have ``jobs`` worked on; ``progress`` is told now and then which share of them is done.
 
     What the servers are given, and say, is beside ``results``.
@@ -303,6 +303,7 @@ def _serve(jobs: Sequence[Job], results: Path, workers: int, progress: Any) -> N
             "tests.measure.quality.mutation.mutation_server",
             str(todo),
             str(results),
+            msgspec.json.encode(setup).decode(),
         ]
         servers.append(
             subprocess.Popen(
@@ -334,7 +335,7 @@ def _figures(
     chosen: Sequence[Mutant],
     every: set[str],
     records: Mapping[str, Record],
-    seconds: float,
+    complete: bool,
 ) -> dict[str, Any]:
     groups = known()
     equivalent = {key for group in groups if group.equivalent for key in group.mutants}
@@ -368,16 +369,26 @@ def _figures(
             for group in groups
             if group.equivalent
         },
-        "unknown": sorted(key for key in set(reasons) - every if not _is_elsewhere(key, scope)),
-        "complete": keys == every,
-        "seconds": seconds,
+        "unknown": sorted(
+            key
+            for key in set(reasons) - every
+            if not _is_elsewhere(key, scope) and (complete or not _has_lines(key))
+        ),
+        "complete": complete,
     }
 
 
 def _is_elsewhere(key: str, scope: Scope) -> bool:
     """Return True if the file of the mutant ``key`` belongs to another scope."""
     file = key.partition(":")[0]
-    return file in FILES and file not in scope.files
+    return (ROOT / file).is_file() and file not in scope.files
+
+
+def _has_lines(key: str) -> bool:
+    """Return True if the lines that the mutant ``key`` removes are in its file."""
+    path = ROOT / key.partition(":")[0]
+    lines = {line.strip() for line in path.read_text().splitlines()} if path.is_file() else set()
+    return lines.issuperset(line[2:] for line in key.splitlines()[1:] if line.startswith("- "))
 
 
 def _room(killer: str | None) -> str:

@@ -1,15 +1,16 @@
 """Runs tests against mutants: collects once, then forks a process for each mutant.
 
-``python -m tests.measure.quality.mutation.mutation_server JOBS RESULTS`` reads jobs, an object
-a line, and appends a result for each. Without a mutant a job is a trial: it runs its tests one by
-one and says how long each took and which functions of ``fixes/`` it called.
+``python -m tests.measure.quality.mutation.mutation_server JOBS RESULTS SETUP`` reads jobs, an
+object a line, and appends a result for each. Without a mutant a job is a trial: it runs its tests
+one by one and says how long each took and which functions of the mutated rooms it called.
 
 In most forks the mutant replaces the code of one function in the modules that are there. A function
-that ran while ``fixes/`` was imported, or whose defaults changed, needs them imported again.
+that ran while its room was imported, or whose defaults changed, needs the rooms imported again.
 """
 
 import ast
 import gc
+import importlib
 import importlib.abc
 import importlib.util
 import os
@@ -32,12 +33,24 @@ import pytest
 _T = TypeVar("_T")
 
 ROOMS = ("relaxcheck", "tests")
-PLUGIN = "tests.measure.quality.mutation.in_process"
 ROOT = Path(__file__).resolve().parents[4]
 PACKAGE = "relaxcheck"
 """Holds a link to each room; modules are imported by way of it."""
 MEMORY = 4 << 30
 """Bytes that a fork may grow by."""
+
+
+class Setup(msgspec.Struct, frozen=True):
+    """The surroundings of the tests: ``rooms`` are the folders whose functions are mutated.
+
+    ``before`` is imported first, then ``modules``, which import the rooms; ``options`` are
+    pytest's.
+    """
+
+    rooms: tuple[str, ...]
+    before: tuple[str, ...]
+    modules: tuple[str, ...]
+    options: tuple[str, ...]
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -56,7 +69,8 @@ class Result(msgspec.Struct, frozen=True):
 
     ``killed`` names the test that failed, "import" or "timeout"; None where all passed. ``called``
     and ``took`` are the results of a trial: functions
-    ("fixes/lowerings/convolution/layouts.py:parse") and seconds by test.
+    ("fixes/lowerings/convolution/layouts.py:parse") and seconds by test; so is ``imported``, the
+    functions that ran while the rooms were imported.
     """
 
     key: str
@@ -64,18 +78,19 @@ class Result(msgspec.Struct, frozen=True):
     seconds: float = 0.0
     called: dict[str, list[str]] = {}
     took: dict[str, float] = {}
+    imported: list[str] = []
 
 
 class Recorder:
-    """Records the functions of ``fixes/`` that are called while it is on."""
+    """Records the functions of ``rooms`` that are called while it is on."""
 
-    def __init__(self) -> None:
+    def __init__(self, rooms: Iterable[str]) -> None:
         self.called: set[str] = set()
         self._package = ROOT / PACKAGE
-        self._room = str(self._package / "fixes") + os.sep
+        self._rooms = tuple(str(self._package / room) + os.sep for room in rooms)
 
     def _see(self, frame: FrameType, event: str, argument: object) -> None:
-        if event == "call" and frame.f_code.co_filename.startswith(self._room):
+        if event == "call" and frame.f_code.co_filename.startswith(self._rooms):
             code = frame.f_code
             file = Path(code.co_filename).relative_to(self._package).as_posix()
             self.called.add(f"{file}:{code.co_qualname.split('.<locals>')[0]}")
@@ -106,8 +121,11 @@ class Failures:
 class Server(Failures):
     """A pytest plugin: once the tests are collected, works on the jobs in place of running them."""
 
-    def __init__(self, jobs: Iterable[Job], results: Path, at_import: set[str]) -> None:
+    def __init__(
+        self, jobs: Iterable[Job], results: Path, setup: Setup, at_import: set[str]
+    ) -> None:
         super().__init__()
+        self._setup = setup
         self._kills: Counter[tuple[str, str]] = Counter()
         self._jobs = jobs
         self._results = results
@@ -142,13 +160,13 @@ class Server(Failures):
             if test.partition("::")[0] not in job.tests:
                 continue
             start = time.process_time()
-            with Recorder() as recorder:
+            with Recorder(self._setup.rooms) as recorder:
                 failed = self._fails(test)
             if failed:
                 return Result(job.key, test)
             called[test] = sorted(recorder.called)
             took[test] = time.process_time() - start
-        return Result(job.key, None, 0.0, called, took)
+        return Result(job.key, None, 0.0, called, took, sorted(self._at_import))
 
     def _fails(self, test: str) -> bool:
         self.failed.clear()
@@ -158,7 +176,7 @@ class Server(Failures):
 
     def _killer(self, job: Job) -> Result:
         if f"{job.file}:{job.function}" in self._at_import or has_other_defaults(job):
-            return Result(job.key, afresh(job))
+            return Result(job.key, afresh(job, self._setup))
         replace_code(job)
         # A test that killed other mutants of the function is likely to kill this one.
         tests = sorted(job.tests, key=lambda test: -self._kills[job.function, test])
@@ -209,13 +227,13 @@ def _module(file: str) -> str:
     return f"{PACKAGE}.{module}"
 
 
-def afresh(job: Job) -> str | None:
+def afresh(job: Job, setup: Setup) -> str | None:
     """Import everything of ours again, with the mutant in place, and run pytest inside this one."""
     for name in [name for name in sys.modules if name.partition(".")[0] in ROOMS]:
         del sys.modules[name]
     sys.meta_path.insert(0, Mutated(job.file, job.source))
     failures = Failures()
-    code = pytest.main([*arguments(), "-x", *job.tests], plugins=[failures])
+    code = pytest.main([*arguments(setup), "-x", *job.tests], plugins=[failures])
     if failures.failed:
         return failures.failed[0]
     return None if code == pytest.ExitCode.OK else "import"
@@ -284,23 +302,25 @@ def _limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, size + MEMORY))
 
 
-def arguments() -> list[str]:
+def arguments(setup: Setup) -> list[str]:
     """The arguments of pytest, without the tests."""
-    return ["-p", PLUGIN, "-p", "no:cacheprovider", "-q", "--tb=no"]
+    return [*setup.options, "-p", "no:cacheprovider", "-q", "--tb=no"]
 
 
 def main() -> None:
     """Work on the jobs of the file that is the first argument."""
-    jobs, results = map(Path, sys.argv[1:])
+    jobs, results = map(Path, sys.argv[1:3])
+    setup = msgspec.json.decode(sys.argv[3], type=Setup)
     # Before anything of ours is imported: what runs then is part of what a mutant changes.
-    import tvm  # noqa: F401
-
-    with Recorder() as recorder:
-        from relaxcheck import fixes  # noqa: F401
+    for module in setup.before:
+        importlib.import_module(module)
+    with Recorder(setup.rooms) as recorder:
+        for module in setup.modules:
+            importlib.import_module(module)
     todo = [msgspec.json.decode(line, type=Job) for line in jobs.read_bytes().splitlines()]
     files = sorted({test.partition("::")[0] for job in todo for test in job.tests})
-    server = Server(todo, results, recorder.called)
-    sys.exit(pytest.main([*arguments(), *files], plugins=[server]))
+    server = Server(todo, results, setup, recorder.called)
+    sys.exit(pytest.main([*arguments(setup), *files], plugins=[server]))
 
 
 if __name__ == "__main__":

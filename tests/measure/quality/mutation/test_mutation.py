@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from tests.measure.quality.mutation import mutation
-from tests.measure.quality.mutation.mutants import ROOT, Mutant, mutants
+from tests.measure.quality.mutation.mutants import ROOT, Mutant, drawn, mutants
 from tests.measure.quality.mutation.mutation import (
     Record,
     depends_on,
@@ -17,7 +17,7 @@ from tests.measure.quality.mutation.mutation import (
     work_off,
 )
 from tests.measure.quality.mutation.mutation_page import markdown, missed
-from tests.measure.quality.mutation.mutation_scopes import Scope
+from tests.measure.quality.mutation.mutation_scopes import ALL, FIXES, ORACLES, Scope
 from tests.measure.quality.mutation.mutation_server import Job, Result
 
 FILE = "fixes/lowerings/convolution/layouts.py"
@@ -37,6 +37,14 @@ def test_every_mutant_is_another_program_with_a_name_of_its_own(made: tuple[Muta
         compile(mutant.source, FILE, "exec")
         removed = [line[2:] for line in mutant.change.splitlines() if line.startswith("- ")]
         assert all(line in original for line in removed)
+
+
+def test_a_share_is_drawn_alike_from_every_file(made: tuple[Mutant, ...]) -> None:
+    small, large = drawn(FILE, 0.05), drawn(FILE, 0.2)
+    assert small.of == large.of == len(made)
+    assert len(small.mutants) == round(0.05 * len(made))
+    assert set(small.mutants) < set(large.mutants) < set(made)
+    assert len(drawn(FILE, 1e-9).mutants) == 1
 
 
 def planted(old: str, new: str, function: str) -> Job:
@@ -73,6 +81,7 @@ def test_failing_mutants_are_killed_and_passing_ones_survive(tmp_path: Path) -> 
         "tests.measure.quality.mutation.mutation_server",
         str(jobs),
         str(results),
+        msgspec.json.encode(FIXES).decode(),
     ]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True, env={**os.environ})
     decoded = [msgspec.json.decode(line, type=Result) for line in results.read_bytes().splitlines()]
@@ -97,7 +106,7 @@ def test_a_mutant_has_all_tests_of_its_file_and_others_that_fit() -> None:
         "tests/fixes/tvm_api/test_tvm_api.py::test_it",
         "tests/fixes/lowerings/test_unlowered.py::test_it",
     )
-    took = {own: 1.0, slow: 99.0, other: mutation.SECONDS, third: mutation.SECONDS}
+    took = {own: 1.0, slow: 99.0, other: ALL.seconds, third: ALL.seconds}
     mutant = Mutant(FILE, "parse", "- a", "source")
 
     def tests(calling: tuple[str, ...]) -> tuple[str, ...]:
@@ -108,6 +117,37 @@ def test_a_mutant_has_all_tests_of_its_file_and_others_that_fit() -> None:
     assert tests((third, other)) == (other,)
     # A function that no test calls ran at import.
     assert tests(()) == (own, slow)
+
+
+RULE = "generators/operators/shape.py"
+
+
+@pytest.mark.slow
+def test_mutants_of_records_are_killed_without_tvm(tmp_path: Path) -> None:
+    original = (ROOT / RULE).read_text()
+    old = "(value.shape[0], times(*value.shape[1:]))"
+    assert original.count(old) == 1
+    wrong = original.replace(old, old.replace("[1:]", "[2:]"))
+    same = original.replace(old, old.replace("[1:]", "[1:None]"))
+    test = (
+        "tests/generators/operators/test_records.py"
+        "::test_the_shapes_and_dtypes_are_those_of_every_oracle[nn.batch_flatten]"
+    )
+    jobs = [
+        Job(name, (test,), 120.0, RULE, "_batch_flatten", source)
+        for name, source in (("wrong", wrong), ("same", same))
+    ]
+    kept = tmp_path / "kept"
+    results = work_off(jobs, kept, {"wrong": "s", "same": "s"}, 1, lambda _, done: None, ORACLES)
+    assert [(result.key, result.killed) for result in results] == [("wrong", test), ("same", None)]
+
+
+def test_every_file_of_the_scope_is_there() -> None:
+    for scope in (ALL, ORACLES):
+        assert all((ROOT / place).is_file() for place in (*scope.files, *scope.tests))
+        assert all((ROOT / place).exists() for place in scope.surroundings)
+        assert len(set(scope.tests)) == len(scope.tests)
+    assert len(ORACLES.files) > 100
 
 
 def test_a_test_that_is_not_there_kills_nothing(tmp_path: Path) -> None:
@@ -121,6 +161,7 @@ def test_a_test_that_is_not_there_kills_nothing(tmp_path: Path) -> None:
         "tests.measure.quality.mutation.mutation_server",
         str(jobs),
         str(results),
+        msgspec.json.encode(FIXES).decode(),
     ]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, env={**os.environ})
     assert ended.returncode != 0
@@ -139,8 +180,14 @@ def test_a_reason_for_a_former_mutant_is_reported(
     monkeypatch.setattr(mutation, "known", lambda: (mutation.Known(True, "same", listed),))
     scope = Scope((FILE,), TESTS, Path("kept"))
     every = {listed[0]}
-    assert mutation._figures(scope, [], every, {}, 1.0)["unknown"] == [listed[1]]
-    assert mutation._figures(scope, [], set(), {}, 1.0)["unknown"] == sorted(listed[:2])
+    assert mutation._figures(scope, [], every, {}, True)["unknown"] == [listed[1]]
+    assert mutation._figures(scope, [], set(), {}, True)["unknown"] == sorted(listed[:2])
+    # A share leaves most mutants out: gone are those whose lines are.
+    drawn_out = f"{FILE}:parse\n- end = 0\n+ end = 1"
+    monkeypatch.setattr(mutation, "known", lambda: (mutation.Known(True, "same", (drawn_out,)),))
+    assert mutation._figures(scope, [], set(), {}, False)["unknown"] == []
+    monkeypatch.setattr(mutation, "known", lambda: (mutation.Known(True, "same", listed[:1]),))
+    assert mutation._figures(scope, [], set(), {}, False)["unknown"] == [listed[0]]
 
 
 def test_input_and_output_of_the_servers_lie_beside_the_results(
@@ -189,6 +236,13 @@ def test_a_survivor_without_a_reason_is_a_missed_target() -> None:
     assert missed({**figures, "score": 0.9499}) == ["mutation score 95.0%, not 95%"]
     assert missed({**figures, "unknown": ["x"]}) == ["listed, but no longer a mutant: 'x'"]
     assert missed({**figures, "complete": False, "score": 0.5}) == []
+    part = {**figures, "complete": False, "score": 0.5, "of": 4321, "tables": 7}
+    assert missed(part, target=0.9, enough=100) == ["mutation score 50.0%, not 90%"]
+    assert missed(part, target=0.9, enough=101) == []
+    page = markdown(part, folders=True)
+    assert "107 mutants drawn of 4321" in page
+    assert "7 in functions that only build tables at import" in page
+    assert f"| `{Path(FILE).parent}/` | 100 | 10 | 88 | 2 |" in page
 
 
 KILLS = (
@@ -243,7 +297,7 @@ def test_a_result_is_of_the_tests_as_they_were_read(
     test.parent.mkdir(parents=True)
     test.write_text("before")
 
-    def served(jobs: list[Job], raw: Path, workers: int, progress: object) -> None:
+    def served(jobs: list[Job], raw: Path, *rest: object) -> None:
         test.write_text("after")
         answers = [Result(job.key, KILLS[0] if job.key[-1] == "a" else None) for job in jobs]
         raw.write_bytes(b"".join(msgspec.json.encode(answer) + b"\n" for answer in answers))
@@ -267,7 +321,7 @@ def test_a_timeout_counts_only_if_it_comes_again(
         "c": ["death"],
     }
 
-    def served(jobs: list[Job], raw: Path, workers: int, progress: object) -> None:
+    def served(jobs: list[Job], raw: Path, *rest: object) -> None:
         answers = [Result(job.key, ends[job.key[-1]].pop(0)) for job in jobs]
         raw.write_bytes(b"".join(msgspec.json.encode(answer) + b"\n" for answer in answers))
 
