@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from relaxcheck.oracles.reference.layouts import from_canonical, to_canonical
+from relaxcheck.oracles.reference.layouts import from_canonical, packing, to_canonical, unpacking
 
 
 def test_permuted() -> None:
@@ -54,3 +54,18 @@ def test_sizes_that_do_not_fit_are_refused() -> None:
 
 def test_empty_axes_survive() -> None:
     assert to_canonical(np.zeros((0, 2, 3, 4)), "NCW4c", "NCW").shape == (0, 8, 3)
+
+
+def test_the_steps_between_layouts() -> None:
+    # W outermost, then C / 2, N and the inner part of C.
+    assert unpacking("WCN2c", "NCW", (5, 3, 7, 2)) == ((2, 1, 3, 0), (7, 6, 5))
+    assert packing("WCN2c", "NCW", (7, 6, 5)) == ((7, 3, 2, 5), (3, 1, 0, 2))
+
+
+def test_messages_name_the_layout_and_the_fault() -> None:
+    with pytest.raises(ValueError, match=r"^layout 'NCW2' is malformed at '2'$"):
+        unpacking("NCW2", "NCW", (1, 2, 3))
+    with pytest.raises(ValueError, match=r"^rank 2 does not match layout 'NCW'$"):
+        packing("NWC", "NCW", (1, 2))
+    with pytest.raises(ValueError, match=r"^axis 'c' of layout 'NCW4c' has size 2$"):
+        unpacking("NCW4c", "NCW", (1, 6, 3, 2))

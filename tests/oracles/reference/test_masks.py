@@ -42,6 +42,32 @@ def test_queries_beyond_the_last_sequence_see_nothing() -> None:
     assert _rows(visible_within(np.array([0, 1]), np.array([0, 1]), 2, 2)) == ["10", "00"]
 
 
+def test_a_sequence_may_be_empty_and_may_end_before_the_tensor_does() -> None:
+    mask = visible_within(np.array([0, 0, 2]), np.array([0, 2, 3]), 2, 3)
+    assert _rows(mask) == ["001", "001"]
+    assert _rows(visible_within(np.array([1, 2]), np.array([0, 1]), 3, 2)) == ["00", "10", "00"]
+    assert _rows(visible_within(np.array([0]), np.array([0]), 1, 2)) == ["00"]
+
+
+@pytest.mark.parametrize(
+    ("starts_q", "starts_k", "message"),
+    [
+        ([-1, 2], [0, 3], "seqstart_q does not increase within 0..2"),
+        ([0, 3], [0, 3], "seqstart_q does not increase within 0..2"),
+        ([0, 2, 1], [0, 1, 3], "seqstart_q does not increase within 0..2"),
+        ([0, 1, 2], [0, 3, 2], "seqstart_k does not increase within 0..3"),
+        ([0, 2], [0, 4], "seqstart_k does not increase within 0..3"),
+        ([[0, 2]], [[0, 3]], "seqstart_q and seqstart_k must be vectors"),
+        ([], [], "must be vectors of the same length >= 1"),
+    ],
+)
+def test_bounds_of_sequences_lie_in_order_within_the_tensor(
+    starts_q: list[int], starts_k: list[int], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        visible_within(np.array(starts_q, np.int64), np.array(starts_k, np.int64), 2, 3)
+
+
 def test_bad_arguments_are_refused() -> None:
     with pytest.raises(ValueError, match="causal_mask"):
         visible(2, 2, "BottomLeft")
