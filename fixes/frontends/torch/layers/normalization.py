@@ -11,7 +11,13 @@ from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix
 from relaxcheck.fixes.framework.patch import NewFile
 from relaxcheck.fixes.frontends.torch import operands
-from relaxcheck.fixes.frontends.torch.converting import Convert, Node, patch, rebindings
+from relaxcheck.fixes.frontends.torch.converting import (
+    Convert,
+    Node,
+    dtype_name,
+    patch,
+    rebindings,
+)
 from relaxcheck.fixes.frontends.torch.probing import differs
 from relaxcheck.fixes.tvm_api import Expr, PrimExpr
 
@@ -49,7 +55,17 @@ def convert_batch_norm(node: Node) -> Expr:
     result = operands.cast(node, result, tvm_api.dtype_of(data))
     if name.startswith("batch_norm"):
         return result
-    return relax.Tuple([result, *saved, *(after if "functional" in name else [])])
+    return _several(node, [result, *saved, *(after if "functional" in name else [])])
+
+
+def _several(node: Node, results: Sequence[Expr]) -> Expr:
+    """``results`` as a tuple, in PyTorch's dtypes: statistics are those of the data, or wider."""
+    values = node.call.meta["val"]
+    typed = [
+        operands.cast(node, result, dtype_name(value.dtype))
+        for result, value in zip(results, values, strict=True)
+    ]
+    return relax.Tuple(typed)
 
 
 def _by_running(node: Node, data: Expr, running: Sequence[Expr], epsilon: float) -> Expr:
@@ -166,7 +182,7 @@ def convert_layer_norm(node: Node) -> Expr:
     result = operands.cast(node, result, dtype)
     if name.startswith("layer_norm"):
         return result
-    return relax.Tuple([result, *_statistics(node, data, axes, epsilon)])
+    return _several(node, [result, *_statistics(node, data, axes, epsilon)])
 
 
 def _statistics(node: Node, data: Expr, axes: Sequence[int], epsilon: float) -> list[Expr]:
@@ -206,7 +222,7 @@ def convert_group_norm(node: Node) -> Expr:
         each if operands.rank_of(each) == 1 else operands.reshaped(node, each, [dims[0], groups])
         for each in statistics
     ]
-    return relax.Tuple([result, *shaped])
+    return _several(node, [result, *shaped])
 
 
 CONVERSIONS: dict[str, Convert] = {

@@ -4,14 +4,19 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+import ml_dtypes
+import numpy as np
 import pytest
 import torch
+import tvm
 from torch import nn
+from tvm.relax.frontend.torch import from_exported_program
 
 from relaxcheck.fixes.framework import installation
 from relaxcheck.fixes.frontends.torch.layers.normalization import FIX
+from relaxcheck.fixes.frontends.torch.probing import outputs_of
 from tests.fixes import whole_programs as whole
-from tests.fixes.torch_programs import TORCH, check, floats, programs
+from tests.fixes.torch_programs import TORCH, check, exported, floats, programs
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -84,6 +89,24 @@ def test_groups_of_bfloat16(affine: bool) -> None:
 )
 def test_statistics(function: Callable[..., Any]) -> None:
     check(function, floats(2, 6, 4))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: torch.native_layer_norm(x, [4], None, None, 0.1),
+        lambda x: torch.native_group_norm(x, None, None, 2, 6, 4, 3, 0.1),
+        lambda x: torch.native_batch_norm(x, None, None, None, None, True, 0.1, 0.1),
+    ],
+)
+def test_statistics_have_the_dtype_of_pytorch(function: Callable[..., Any]) -> None:
+    data = floats(2, 6, 4).bfloat16()
+    module = from_exported_program(exported(function, [data]), run_ep_decomposition=False)
+    executable = tvm.compile(module, "llvm")
+    actual = outputs_of(executable, [data.float().numpy().astype(ml_dtypes.bfloat16)])
+    for result, expected in zip(actual, function(data), strict=True):
+        assert str(result.dtype) == str(expected.dtype).removeprefix("torch.")
+        np.testing.assert_allclose(result.astype(np.float64), expected.double().numpy(), 0.02, 0.02)
 
 
 def test_a_symbolic_batch() -> None:
