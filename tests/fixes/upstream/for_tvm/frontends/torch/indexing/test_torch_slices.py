@@ -37,5 +37,21 @@ def test_unfold():
     verify(lambda x: x.unfold(0, 2, 1), DATA)
 
 
+def test_pieces():
+    class Model(torch.nn.Module):
+        def forward(self, data):
+            half = data.shape[0] // 2
+            return data.split([half, data.shape[0] - half])
+
+    shapes = {"data": {0: torch.export.Dim.AUTO}}
+    program = torch.export.export(Model(), (DATA.T,), dynamic_shapes=shapes)
+    module = from_exported_program(program, run_ep_decomposition=False)
+    executable = relax.build(module, tvm.target.Target("llvm"))
+    data = DATA.T[:5].contiguous()
+    results = relax.VirtualMachine(executable, tvm.cpu())["main"](tvm.runtime.tensor(data.numpy()))
+    for result, expected in zip(results, Model()(data), strict=True):
+        np.testing.assert_array_equal(result.numpy(), expected.numpy())
+
+
 if __name__ == "__main__":
     tvm.testing.main()

@@ -41,5 +41,11 @@ def test_volumes():
     verify(functional.conv_transpose3d, DATA[..., None, None], WEIGHT[..., None, None])
 
 
+def test_output_padding():
+    verify(
+        lambda x, w: functional.conv_transpose1d(x, w, output_padding=1, dilation=2), DATA, WEIGHT
+    )
+
+
 if __name__ == "__main__":
     tvm.testing.main()

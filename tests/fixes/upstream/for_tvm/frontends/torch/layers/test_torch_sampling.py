@@ -32,6 +32,11 @@ def test_grids():
     verify(lambda x, g: functional.grid_sample(x, g, align_corners=False), DATA, grid)
 
 
+def test_volumes():
+    grid = torch.arange(18, dtype=torch.float32).reshape(1, 1, 2, 3, 3).cos()
+    verify(lambda x, g: functional.grid_sample(x, g, align_corners=False), DATA[None], grid)
+
+
 def test_maps():
     theta = torch.tensor([[[1.0, 0.0, 0.5], [0.5, 1.0, 0.0]]])
     verify(lambda x: functional.affine_grid(x, [1, 1, 3, 4], False), theta)
