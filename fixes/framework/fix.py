@@ -42,7 +42,7 @@ class Rebinding:
 class MethodRebinding:
     """A method to replace in the class ``owner`` of TVM, or in the base of it that defines it.
 
-    ``replacement`` is called with the instance first.
+    ``replacement`` is called with the instance first, unless it is a ``staticmethod``.
     """
 
     owner: type

@@ -81,11 +81,9 @@ def _rebindings() -> tuple[Rebinding | MethodRebinding, ...]:
         return compile_module
 
     return (
-        MethodRebinding(owner, _CONVERT, lambda importer, tensor: convert(plain(tensor))),
+        MethodRebinding(owner, _CONVERT, staticmethod(lambda tensor: convert(plain(tensor)))),
         MethodRebinding(
-            getattr(base_fx_graph_translator, _BASE_OWNER),
-            _CONSTANT,
-            lambda importer, tensor: constant(tensor),
+            getattr(base_fx_graph_translator, _BASE_OWNER), _CONSTANT, staticmethod(constant)
         ),
         Rebinding(backend, relax_dynamo),
     )
