@@ -126,14 +126,16 @@ def _without_elements() -> Any:
 
 def _inputs_of_dynamo() -> Any:
     import torch
+    from torch._subclasses.fake_tensor import FakeTensorMode
     from tvm.relax.frontend.torch import dynamo
 
     graph = torch.fx.Graph()
     data = graph.placeholder("data")
-    data.meta["val"] = torch.zeros(2, 0)
     graph.output((graph.call_method("sum", (data, 0)),))
-    module = torch.fx.GraphModule({}, graph)
-    return dynamo.relax_dynamo()(module, [torch.zeros(2, 0)])(torch.zeros(2, 0))
+    with FakeTensorMode():
+        example = torch.empty(2, 0)
+    run = dynamo.relax_dynamo()(torch.fx.GraphModule({}, graph), [example])
+    return run(torch.zeros(2, 0))
 
 
 _TARGET = tvm.target.Target({"kind": "llvm", "opt-level": 0})

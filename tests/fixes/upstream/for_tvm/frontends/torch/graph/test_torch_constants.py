@@ -5,7 +5,7 @@ import torch
 import tvm.testing
 from torch import nn
 from tvm import relax
-from tvm.relax.frontend.torch import from_exported_program, from_fx, relax_dynamo
+from tvm.relax.frontend.torch import dynamo, from_exported_program, from_fx
 
 
 class Holding(nn.Module):
@@ -59,7 +59,7 @@ def test_inputs_of_dynamo():
     inputs = torch.zeros(5, 0), torch.zeros(0, 4)
     torch.compiler.reset()
     with torch.no_grad():
-        result = torch.compile(lambda x, y: x @ y + 1, backend=relax_dynamo())(*inputs)
+        result = torch.compile(lambda x, y: x @ y + 1, backend=dynamo.relax_dynamo())(*inputs)
     assert torch.equal(result, torch.ones(5, 4))
 
 
