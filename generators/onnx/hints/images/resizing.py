@@ -1,5 +1,6 @@
 """Resizing by factors or to sizes, in every version."""
 
+from dataclasses import replace
 from math import floor
 
 from relaxcheck.generators.core.axes import Axis, Point
@@ -142,9 +143,9 @@ def _resize_axes() -> tuple[Axis, ...]:
         return not _is_nearest(point) and (not value or _dtype_of(point) in _FLOATS)
 
     def excluded(point: Point, value: Value) -> bool:
-        # Between two neighbours alone, those outside have the weight 0 already.
-        wide = cubic(point, value) or point.get(_ANTIALIAS) == 1
-        return weighted(point, value) and (wide or not value)
+        # Only windows of four neighbours have weights outside that the reference judges.
+        shows = cubic(point, value) and point.get(_FACTORS) != "1"
+        return weighted(point, value) and (shows or not value)
 
     def cropped(point: Point, value: Value) -> bool:
         return point.get(_COORDINATES) == _CROP
@@ -159,12 +160,14 @@ def _resize_axes() -> tuple[Axis, ...]:
         return all(-rank <= axis < rank for axis in numbers(str(value)))
 
     operator = "Resize"
+    modes = (None, "nearest", "linear", "cubic")
     coordinates = (
         *("half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"),
         *("tf_half_pixel_for_nn", _CROP, "half_pixel_symmetric"),
     )
     return (
-        by_version(operator, _MODE, (None, "nearest", "linear", "cubic"), moded),
+        # Much is drawn for cubic interpolation alone, and only of floats.
+        replace(by_version(operator, _MODE, modes, moded), weights={"cubic": 8}),
         by_version(operator, _BY, (_SCALES, _SIZES), sized, _SCALES),
         Axis(_FACTORS, ("2", "0.5", "1", "1.5", "2, 0.6", "0.75, 3"), "2"),
         by_version(operator, _COORDINATES, (None, *coordinates), transformed),
@@ -172,7 +175,7 @@ def _resize_axes() -> tuple[Axis, ...]:
         attribute(operator, "cubic_coeff_a", ("-0.5", "-0.75"), cubic),
         attribute(operator, "extrapolation_value", ("1", "0"), cropped),
         attribute(operator, _ANTIALIAS, (1, 0), weighted),
-        attribute(operator, "exclude_outside", (1, 0), excluded),
+        replace(attribute(operator, "exclude_outside", (1, 0), excluded), weights={1: 10}),
         attribute(operator, _AXES, ("2, 3", "3, 2", "-1", "-2, -1", "1", "0, 1, 2"), within),
         attribute(operator, _POLICY, ("stretch", "not_larger", "not_smaller"), kept),
     )
