@@ -1,7 +1,7 @@
 """Cases of a campaign: an endless stream that is a function of a seed."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count as numbers
@@ -30,8 +30,6 @@ _FEW = 4
 """Examples of one fault, or the first ones of a family; few campaigns use more."""
 
 T = TypeVar("T")
-
-_CHOICES = st.integers(0, 2**64 - 1)
 
 
 def keep_hypothesis_in(directory: Path) -> None:
@@ -164,26 +162,13 @@ def _cells(family: Family) -> list[int]:
 def _steered(family: Family, key: str, ruled_out: RuledOut) -> Iterator[AnyCase]:
     steering = Steering(family.axes)
     heard = len(steering.impossible)
-    # A short campaign needs few of most families.
-    counts: tuple[int, ...] = (1, _FEW, _LOT)
+    # Steering decides by the seed alone: a strategy of integers would cost more than the point.
     for seed in _seeds(f"{key}/{family.name}/valid"):
-        for choice in _distinct(_lot(_CHOICES, counts, seed)):
-            # Hypothesis prefers small integers, and small ones come again in another lot.
-            mixed = choice ^ seed
-            point = steering.point(mixed)
-            for pair in steering.impossible[heard:]:
-                ruled_out(family.name, *pair)
-            heard = len(steering.impossible)
-            yield family.build(point, mixed % 2**32)
-        counts = (_LOT,)
-
-
-def _distinct(values: Iterable[int]) -> Iterator[int]:
-    seen: set[int] = set()
-    for value in values:
-        if value not in seen:
-            seen.add(value)
-            yield value
+        point = steering.point(seed)
+        for pair in steering.impossible[heard:]:
+            ruled_out(family.name, *pair)
+        heard = len(steering.impossible)
+        yield family.build(point, seed % 2**32)
 
 
 def _uniform(family: Family, key: str) -> Iterator[AnyCase]:

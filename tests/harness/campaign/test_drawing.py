@@ -54,9 +54,9 @@ def test_the_seed_decides_the_cases(uniform: bool) -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2**63 + 7])
-def test_a_few_choices_are_the_first_of_many(seed: int) -> None:
-    lot = draw(drawing._CHOICES, drawing._LOT, seed)
-    assert list(drawing._lot(drawing._CHOICES, (1, drawing._FEW, drawing._LOT), seed)) == lot
+def test_a_few_examples_are_the_first_of_many(seed: int) -> None:
+    lot = draw(SEEDS, drawing._LOT, seed)
+    assert list(drawing._lot(SEEDS, (1, drawing._FEW, drawing._LOT), seed)) == lot
     assert len(lot) == drawing._LOT
 
 
