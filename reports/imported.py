@@ -1,6 +1,6 @@
 """The rendering that kinds share whose cases go through one of TVM's importers."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -15,7 +15,12 @@ from relaxcheck.reports.rendering import SHAPES, STATIC, About, Rendering
 from relaxcheck.reports.templating import docstring_text
 
 _MESSAGE_LENGTH = 3000
-_WORDS = {"opset": "opset {}", "size": "{} among the sizes", "dims": "{} dimensions"}
+_WORDS = {
+    "opset": "opset {}",
+    "size": "{} among the sizes",
+    "dims": "{} dimensions",
+    "rank": "rank {}",
+}
 
 _WITH = "with "
 """The beginning of the names of axes that leave optional inputs out."""
@@ -47,19 +52,17 @@ class ImportedRendering(Rendering[C]):
         return {SHAPES: "symbolic" if any(case.bindings) else STATIC}
 
 
-def behind(blame: Mapping[str, str], known: Collection[str], leave_out: str = "") -> str:
-    """The end of a title: dtypes, those among the ``known``, and settings of ``blame``.
+def of_dtypes(dtypes: Sequence[str]) -> str:
+    """The dtypes behind the subject of a title: " of float16"; "" where there is none."""
+    return f" of {', '.join(dtypes)}" if dtypes else ""
 
-    The setting to ``leave_out`` is in the title already.
-    """
-    dtypes = [value for value in blame.values() if value in known]
+
+def behind(blame: Mapping[str, str], phrases: Mapping[tuple[str, str], str] = {}) -> str:
+    """The end of a title: the settings of ``blame``, as ``phrases`` put them, or in plain form."""
     settings = [
-        _setting(name, value)
-        for name, value in blame.items()
-        if value not in known and name != leave_out
+        phrases.get((name, value)) or _setting(name, value) for name, value in blame.items()
     ]
-    text = f" of {', '.join(dtypes)}" if dtypes else ""
-    return text + (f" with {', '.join(settings)}" if settings else "")
+    return f" with {', '.join(settings)}" if settings else ""
 
 
 def _setting(name: str, value: str) -> str:
@@ -67,7 +70,8 @@ def _setting(name: str, value: str) -> str:
         return _WORDS[name].format(value)
     if name.startswith(_WITH):
         return f"{'' if value == 'True' else 'no '}{name.removeprefix(_WITH)}"
-    return f"{name}={value}"
+    # The name of inputs whose dtype is to blame: ``axes of int32``.
+    return f"{name} {value}" if name.endswith(" of") else f"{name}={value}"
 
 
 def with_bindings(run: str, case: CompiledCase) -> str:

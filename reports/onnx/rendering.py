@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping
 from relaxcheck.generators.core.case import CaseError, Invalid
 from relaxcheck.generators.core.values import Array, arrays, constants
 from relaxcheck.generators.onnx.case import Importing, OnnxCase
-from relaxcheck.generators.onnx.model import DTYPES
 from relaxcheck.generators.onnx.proto import ir_version
-from relaxcheck.generators.onnx.walk import nodes_of, operators_of
+from relaxcheck.generators.onnx.walk import nodes_of
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
@@ -19,7 +18,6 @@ from relaxcheck.oracles.outside import NoAnswer
 from relaxcheck.reports.imported import (
     ImportedRendering,
     Words,
-    behind,
     issue_text,
     run_to_show,
     seen,
@@ -27,6 +25,7 @@ from relaxcheck.reports.imported import (
 )
 from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES
 from relaxcheck.reports.onnx import model_text
+from relaxcheck.reports.onnx.titles import title_text
 from relaxcheck.reports.rendering import About
 from relaxcheck.reports.target_text import device_text, is_fused, target_text, tensor_text
 from relaxcheck.reports.templating import docstring_text
@@ -55,8 +54,7 @@ class OnnxRendering(ImportedRendering[OnnxCase]):
         limits: Limits | None = None,
     ) -> str:
         """The operator, what happens, and with which settings."""
-        operator = " + ".join(operators_of(case.model))
-        return f"ONNX {operator} {does(outcome)}{behind(blame, DTYPES)}"
+        return title_text(case, does(outcome), blame)
 
     def pasted(
         self,

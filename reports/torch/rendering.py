@@ -16,6 +16,7 @@ from relaxcheck.reports.imported import (
     Words,
     behind,
     issue_text,
+    of_dtypes,
     with_bindings,
 )
 from relaxcheck.reports.issue.template import PACKAGES
@@ -54,8 +55,11 @@ class TorchRendering(ImportedRendering[TorchCase]):
     ) -> str:
         """The functions with their settings, what happens, and what it takes."""
         written = _written(case.program, blame)
-        end = behind(blame, DTYPES, _SAMPLE if written else "")
-        return f"{written or _called(case.program)} {does(outcome)}{end}"
+        dtypes = of_dtypes([value for value in blame.values() if value in DTYPES])
+        # The setting of the sample is in its call already.
+        left_out = _SAMPLE if written else ""
+        end = behind({n: v for n, v in blame.items() if v not in DTYPES and n != left_out})
+        return f"{written or _called(case.program)}{dtypes} {does(outcome)}{end}"
 
     def pasted(
         self,

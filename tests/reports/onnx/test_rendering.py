@@ -104,7 +104,7 @@ def test_a_test_in_tvm_s_style_fails_while_the_bug_is_there(tmp_path: Path) -> N
 def test_titles_say_what_happens_and_with_which_settings() -> None:
     case, outcome = of("Elu", "float16"), execute(of("Elu", "float16"))
     title = rendering(case).title(case, outcome, None, {"T": "float16", "opset": "7"})
-    assert title == "ONNX Elu raises an error when it is imported of float16 with opset 7"
+    assert title == "ONNX Elu of float16 raises an error when it is imported with opset 7"
 
 
 def test_no_script_of_a_case_with_the_fixes() -> None:

@@ -216,7 +216,7 @@ def test_a_test_in_tvm_s_style_fails_while_the_bug_is_there(tmp_path: Path) -> N
 def test_titles_say_what_happens_and_with_which_settings() -> None:
     case = last_column()
     title = rendering(case).title(case, WRONG, None, {"dtype": "float16", "dims": "symbolic"})
-    assert title == "x[:, -1] gives wrong values of float16 with symbolic dimensions"
+    assert title == "x[:, -1] of float16 gives wrong values with symbolic dimensions"
 
 
 def test_titles_show_the_call_or_the_layer_of_a_sample() -> None:
