@@ -43,10 +43,11 @@ def test_formats_are_those_of_the_dtypes(dtype: str) -> None:
 def test_an_input_is_exact_and_has_signed_zeros_where_it_is_a_float() -> None:
     estimate = exact(np.array([1.5, -0.0], np.float16), "float16")
     assert (estimate.value.dtype, estimate.signed) == (np.longdouble, True)
-    assert estimate.value.tolist() == [1.5, 0.0]
+    assert (estimate.value.tolist(), estimate.error.tolist()) == ([1.5, 0.0], [0, 0])
     assert np.signbit(estimate.value).tolist() == [False, True]
     whole = exact(np.array([[3], [200]], np.uint8), "uint8")
     assert (whole.value.dtype, whole.signed, whole.error.shape) == (np.int64, False, (2, 1))
+    assert (estimate.dtype, whole.dtype) == ("float16", "uint8")
     assert whole.value.tolist() == [[3], [200]]
     assert not whole.error.any()
 
@@ -71,7 +72,9 @@ def test_the_step_to_float64_is_part_of_the_bound() -> None:
 
 def test_specials_are_certain_and_what_the_format_lacks_is_unconstrained() -> None:
     beyond = FORMATS["float32"].largest * 1.5
-    bounded = finished(_estimate([INF, -INF, NAN, beyond, -beyond, FORMATS["float32"].largest]))
+    estimate = _estimate([INF, -INF, NAN, beyond, -beyond, FORMATS["float32"].largest])
+    with np.errstate(all="raise"):
+        bounded = finished(estimate)
     assert bounded.bound.tolist() == [0, 0, 0, INF, INF, 0]
 
 
