@@ -32,8 +32,8 @@ LONGEST_TITLE = 100
 
 PREDICATE = re.compile(
     r" (accepts|cannot be|compiles? and (is|are) right|does not compile|drops|ends|excludes|fails"
-    r"|gets|gives|has no|is (computed|left|not supported)|keeps|leaves|loses|makes|proves|puts"
-    r"|raises|reads|refuses|returns|sums|takes|wraps)\b"
+    r"|gets|gives|has no|is (computed|left|not supported)|keeps|leaves|loses|makes|pairs|proves"
+    r"|puts|raises|reads|refuses|returns|rotates|sums|takes|wraps)\b"
 )
 """The verb of a title: the behaviour that is wrong, or right in a case that guards it."""
 

@@ -138,6 +138,10 @@ class ProgramFamily(Family, Protocol):
 
 PIPELINE = "pipeline"
 """The axis of the pass pipelines."""
+OPERATIONS, SCALING = "operations", "scaling"
+"""The blame on a sequence of operations, and that on the formula of a rotary embedding."""
+BY_VALUE = frozenset({PIPELINE, OPERATIONS, SCALING})
+"""Names in a blame of which each value is a cause; of others many values lead to one."""
 RUN = (PIPELINE, "exec_mode", "opt_level", "regime")
 """The axes that every family of Relax programs shares: fields of a case, not part of its ``at``."""
 

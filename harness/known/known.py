@@ -26,6 +26,7 @@ from relaxcheck.harness.triage.finding import (
     explained,
     finding_of,
     innermost,
+    told_by_blame,
     unreduced,
 )
 from relaxcheck.harness.triage.fingerprint import (
@@ -99,7 +100,8 @@ class Expectations:
         Where the message names the cause (``harness.triage.fingerprint.names_cause``), it has to be
         the same. Otherwise the axes that a known finding blames have to be off their defaults, and
         with all of them at their defaults the failure has to be gone: that takes one further run.
-        Of an invalid program the fault has to be the same.
+        A case that does not follow from its point is reduced to its own blame. Of an invalid
+        program the fault has to be the same.
         """
         conditions = [entry for entry in self.declared if isinstance(entry, ExpectedFailure)]
         environment = self.pool.environment
@@ -125,6 +127,8 @@ class Expectations:
             entry for entry, finding in alike.values() if names_cause(finding.signature)
         ]:
             return self.tally.failed(by_message[0])
+        if not of(case).along_axes and any(told_by_blame(each) for _, each in alike.values()):
+            return self._of_cause(alike.values(), self.cause(case, outcome).fingerprint)
         if there and of(case).by_structure(case):
             return self._of_cause(there, self.cause(case, outcome).fingerprint)
         if not alike or not place.point:

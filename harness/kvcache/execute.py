@@ -14,7 +14,16 @@ from relaxcheck.generators.kvcache.model import Attended, Cache, Refused, Unclea
 from relaxcheck.generators.kvcache.operations import Forward, Operation, Remove, text_of
 from relaxcheck.generators.kvcache.values import Drawn, drawn
 from relaxcheck.harness.kind import Progress
-from relaxcheck.harness.kvcache.naming import AT, kind_of
+from relaxcheck.harness.kvcache.naming import (
+    AT,
+    ATTENTION,
+    CONTENT,
+    LEAK,
+    LENGTH,
+    POSITIONS,
+    kind_of,
+    stage_of,
+)
 from relaxcheck.harness.kvcache.under import Array, Make, Under
 from relaxcheck.harness.outcomes.appearance import NAN, PLACE, place_of
 from relaxcheck.harness.outcomes.clock import Clock
@@ -31,15 +40,10 @@ from relaxcheck.oracles.kvcache.attention import (
 
 T = TypeVar("T")
 
-COMPILE, RUN, COMPARE = "codegen", "run", "compare"
+COMPILE, RUN = "codegen", "run"
 
 ORACLE = "dense"
 """The name of the oracle: dense attention over the model of the cache."""
-
-ATTENTION, POSITIONS, CONTENT, LENGTH, LEAK, REFUSAL = (
-    *("attention", "query positions", "cached keys and values", "length", "leak", "refusal"),
-)
-"""Parts of a cache that may be wrong: the causes of wrong values."""
 
 
 class _Wrong(Exception):
@@ -151,7 +155,7 @@ def _applied(run: _Run, number: int, operation: Operation) -> Outcome | None:
         return _raised(run.case, error.cause, RUN, number, run.clock, run.checks)
     if refusal is not None:
         message = f"{_at(run.case, number)} is accepted, though {refusal}"
-        return _outcome(run, Verdict.ACCEPTS_INVALID, number, message, REFUSAL)
+        return _outcome(run, Verdict.ACCEPTS_INVALID, number, message, RUN)
     return None
 
 
@@ -283,7 +287,7 @@ def _at(case: KvCase, number: int) -> str:
 def _differs(run: _Run, number: int, wrong: _Wrong) -> Outcome:
     message = f"after operation {number}, {text_of(run.case.operations[number])}: {wrong}"
     details = {NAN: True} if wrong.nan else {}
-    return _outcome(run, Verdict.WRONG_VALUE, number, message, wrong.what, details)
+    return _outcome(run, Verdict.WRONG_VALUE, number, message, stage_of(wrong.what), details)
 
 
 def _outcome(
@@ -291,18 +295,17 @@ def _outcome(
     verdict: Verdict,
     number: int,
     message: str,
-    cause: str,
+    stage: str,
     details: Mapping[str, Any] = MappingProxyType({}),
 ) -> Outcome:
     return Outcome(
         verdict,
-        COMPARE if verdict is Verdict.WRONG_VALUE else RUN,
+        stage,
         kind_of(number, run.case),
         message,
         checks=tuple(run.checks),
         oracles=(ORACLE,),
         seconds=run.clock.seconds,
-        cause=cause,
         details={AT: number, **details},
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
-from relaxcheck.generators.core.axes import Family
+from relaxcheck.generators.core.axes import OPERATIONS, Family
 from relaxcheck.generators.core.case import AnyCase, CaseError
 from relaxcheck.generators.kvcache.case import FORMAT, KvCase, replay
 from relaxcheck.generators.kvcache.family import family
@@ -99,7 +99,7 @@ class KvCaches(Kind[KvCase]):
     def blame(self, case: KvCase) -> dict[str, str]:
         """The kinds of operations in their order, and settings off the plainest."""
         kinds = (kind_of(at, case) for at in range(len(case.operations)))
-        return {"operations": ", ".join(kinds), **settings_off(case)}
+        return {OPERATIONS: ", ".join(kinds), **settings_off(case)}
 
 
 def _simpler(case: KvCase, outcome: Outcome) -> Iterator[KvCase]:

@@ -3,9 +3,33 @@
 from relaxcheck.generators.kvcache.case import ORDINARY, SUBJECT, KvCase
 from relaxcheck.generators.kvcache.operations import Forward
 from relaxcheck.generators.kvcache.settings import Limits, Model
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 
 AT = "operation"
 """The key, in the details of a failure, of the number of the operation that shows it."""
+
+
+COMPARE = "compare"
+
+ATTENTION, POSITIONS, CONTENT, LENGTH, LEAK = (
+    *("attention", "query positions", "cached keys and values", "length", "leak"),
+)
+"""Parts of a cache that may be wrong."""
+
+
+def stage_of(part: str) -> str:
+    """The stage in which ``part`` of a cache is compared: ``compare attention``.
+
+    The part is a symptom, which many causes have, and so no ``Outcome.cause``: that would be taken
+    for all that tells findings apart.
+    """
+    return f"{COMPARE} {part}"
+
+
+def wrong_part(outcome: Outcome) -> str:
+    """The part of the cache that is wrong in ``outcome``; "" if none is."""
+    named = (outcome.stage or "").partition(f"{COMPARE} ")[2]
+    return named if outcome.verdict is Verdict.WRONG_VALUE else ""
 
 
 def kind_of(number: int, case: KvCase) -> str:

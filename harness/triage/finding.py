@@ -24,6 +24,7 @@ from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.severity import Severity, severity_of
 from relaxcheck.harness.triage.fingerprint import (
     INVALID,
+    WRONG,
     Signature,
     cause_axes,
     explainable,
@@ -222,10 +223,11 @@ def explained(family: Family, case: AnyCase, findings: Sequence[Finding]) -> Tri
     them explains it. Otherwise the candidates are those whose causes (``cause_axes``) are all off
     their defaults in ``case`` as well. With all of these axes at their defaults the failure must be
     gone; the first candidate then counts it. An invalid program is explained by a finding about the
-    same fault, and a case that does not follow from its point by any of ``findings``.
+    same fault. A case that does not follow from its point is explained by any of ``findings``, but
+    of a wrong value that its blame tells from others by none: it takes the case's own reduction.
     """
     if not of(case).along_axes:
-        return next(iter(findings), None)
+        return next((finding for finding in findings if not told_by_blame(finding)), None)
     if isinstance(case.expect, Invalid):
         return next((finding for finding in findings if _alike(finding, case)), None)
     findings = [finding for finding in findings if isinstance(finding.case.expect, Valid)]
@@ -256,6 +258,11 @@ def explained(family: Family, case: AnyCase, findings: Sequence[Finding]) -> Tri
     ended = outcome.verdict not in (*CUT_SHORT, Verdict.HARNESS_ERROR)
     gone = ended and not explainable(other, outcome, candidates[0].signature)
     return candidates[0] if gone else None
+
+
+def told_by_blame(finding: Finding) -> bool:
+    """True if blame alone tells ``finding``, of wrong values, from others of its signature."""
+    return finding.verdict in WRONG and bool(finding.cause)
 
 
 def _same_pipeline(finding: Finding, point: Point) -> bool:

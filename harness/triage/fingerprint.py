@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from relaxcheck.generators.core.axes import PIPELINE
+from relaxcheck.generators.core.axes import BY_VALUE, PIPELINE
 from relaxcheck.generators.core.case import AnyCase, Valid, target_of
 from relaxcheck.generators.targets import LLVM
 from relaxcheck.harness.kinds import of
@@ -22,7 +22,7 @@ from relaxcheck.harness.outcomes.errors import (
 )
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 
-FINGERPRINT_FORMAT = 9
+FINGERPRINT_FORMAT = 10
 """Changes when a failure may get another fingerprint; journals of another are not resumed."""
 
 _SALT = 5
@@ -229,9 +229,10 @@ def explainable(case: AnyCase, outcome: Outcome, signature: Signature) -> bool:
 def fingerprint(signature: Signature, blame: dict[str, str]) -> str:
     """12 hexadecimal digits that are the same for the same cause, over runs, seeds and machines.
 
-    The axes that count are those of ``cause_axes``; those of the several spatial dimensions
-    (``stride.h``, ``stride.w``) count as one. An invalid program that gets past type inference has
-    one cause for each operator and fault, whatever happens later: nothing checks it.
+    The axes that count are those of ``cause_axes``, with the values of ``BY_VALUE``; those of the
+    several spatial dimensions (``stride.h``, ``stride.w``) count as one. An invalid program that
+    gets past type inference has one cause for each operator and fault, whatever happens later:
+    nothing checks it.
     """
     invalid = INVALID in blame.values()
     axes = sorted({_counted(*item) for item in cause_axes(signature, blame).items()})
@@ -298,7 +299,7 @@ def in_pass(signature: Signature) -> bool:
 
 
 def _counted(axis: str, value: str) -> str:
-    return f"{axis}={value}" if axis == PIPELINE else axis.split(".")[0]
+    return f"{axis}={value}" if axis in BY_VALUE else axis.split(".")[0]
 
 
 def cause_axes(signature: Signature, blame: dict[str, str]) -> dict[str, str]:

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 
+from relaxcheck.generators.core.axes import OPERATIONS
 from relaxcheck.generators.core.case import Valid
 from relaxcheck.generators.kvcache.case import KvCase
 from relaxcheck.generators.kvcache.operations import text_of, tokens_of
 from relaxcheck.generators.kvcache.settings import CLASS
-from relaxcheck.harness.kvcache.naming import settings_off
+from relaxcheck.harness.kvcache.naming import LEAK, settings_off, wrong_part
 from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.errors import headline, own_words, without_addresses
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
@@ -44,7 +45,7 @@ class KvRendering(Rendering[KvCase]):
         limits: Limits | None = None,
     ) -> str:
         """The operation that shows the failure, what happens, after what, with which settings."""
-        before = [each for each in blame.get("operations", "").split(", ") if each]
+        before = [each for each in blame.get(OPERATIONS, "").split(", ") if each]
         after = f" after {', '.join(before[:-1])}" if len(before) > 1 else ""
         off = ", ".join(f"{name}={value}" for name, value in settings_off(case).items())
         words = _does(outcome)
@@ -104,8 +105,8 @@ def _settings(case: KvCase) -> str:
 
 
 def _does(outcome: Outcome) -> str:
-    if outcome.verdict is Verdict.WRONG_VALUE and outcome.cause:
-        return f"gives wrong {outcome.cause}" if outcome.cause != "leak" else "leaks pages"
+    if part := wrong_part(outcome):
+        return f"gives wrong {part}" if part != LEAK else "leaks pages"
     if outcome.verdict is Verdict.OPAQUE_CRASH and (words := own_words(outcome.message)):
         return f"raises an error ({words})"
     return does(outcome)

@@ -20,7 +20,7 @@ from relaxcheck.generators.kvcache.settings import NORMAL, Limits, Model
 from relaxcheck.harness import kinds
 from relaxcheck.harness.kvcache import kind
 from relaxcheck.harness.kvcache.execute import execute
-from relaxcheck.harness.kvcache.naming import AT
+from relaxcheck.harness.kvcache.naming import AT, LEAK, LENGTH, wrong_part
 from relaxcheck.harness.outcomes.outcome import Verdict
 from tests.measure.quality.kvcache.control import FLAWS, DenseCache, with_flaw
 
@@ -94,7 +94,7 @@ def test_a_cache_that_is_not_empty_at_the_end_leaks() -> None:
             return False
 
     outcome = execute(case_of(Add(0), Remove(0)), make=Leaking)
-    assert (outcome.verdict, outcome.cause) == (Verdict.WRONG_VALUE, "leak")
+    assert (outcome.verdict, wrong_part(outcome)) == (Verdict.WRONG_VALUE, LEAK)
 
 
 @pytest.mark.parametrize("name", ["attention", "drawn"])
@@ -116,7 +116,7 @@ def test_an_error_of_the_cache_is_its_own(name: str) -> None:
         case_of(Add(0), Forward((0,), (1,))), make=type("Broken", (DenseCache,), {name: broken})
     )
     if name == "content":
-        assert (outcome.verdict, outcome.cause) == (Verdict.WRONG_VALUE, "length")
+        assert (outcome.verdict, wrong_part(outcome)) == (Verdict.WRONG_VALUE, LENGTH)
     else:
         assert outcome.verdict is Verdict.OPAQUE_CRASH
     assert "its own" in outcome.message

@@ -18,7 +18,7 @@ CASE = KvCase(
     operations=(Add(0), Forward((0,), (3,)), Fork(0, 1, 2), Forward((0, 1), (1, 2))),
     limits=Limits(rope=NORMAL),
 )
-WRONG = Outcome(Verdict.WRONG_VALUE, "compare", "forward", "off", cause="attention")
+WRONG = Outcome(Verdict.WRONG_VALUE, "compare attention", "forward", "off")
 
 
 def test_text_has_a_line_for_each_operation() -> None:
