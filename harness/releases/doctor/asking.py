@@ -68,7 +68,12 @@ def ask(release: Release, question: Question) -> Looked:
     except subprocess.TimeoutExpired as error:
         raise ReleaseError(f"{release.title}: no answer within {_SECONDS} s") from error
     try:
-        return msgspec.json.decode(output, type=Looked)
+        return msgspec.json.decode(_last(output), type=Looked)
     except msgspec.DecodeError as error:
         lines = errors.decode(errors="replace").strip().splitlines() or [str(error)]
         raise ReleaseError(f"{release.title}: the doctor's process ended: {lines[-1]}") from error
+
+
+def _last(output: bytes) -> bytes:
+    """The last line: a TVM, or its environment, may write before the answer."""
+    return output.strip().rpartition(b"\n")[2]

@@ -186,7 +186,8 @@ def main() -> None:
     # TVM may write to standard output.
     with os.fdopen(os.dup(1), "w") as out:
         os.dup2(2, 1)
-        json.dump(look(question), out)
+        # Its environment may have written without an end of the line.
+        out.write(f"\n{json.dumps(look(question))}\n")
 
 
 if __name__ == "__main__":

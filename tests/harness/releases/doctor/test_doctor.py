@@ -1,5 +1,6 @@
 """The doctor: what our sources use of TVM, which calls fit a signature, and what a TVM lacks."""
 
+import sys
 from pathlib import Path
 
 import msgspec
@@ -11,6 +12,7 @@ from relaxcheck.cli.actions.releases.doctor import called_by_name
 from relaxcheck.generators.passes import PASSES
 from relaxcheck.harness.releases import builds, releases
 from relaxcheck.harness.releases.builds import Build
+from relaxcheck.harness.releases.doctor.asking import Question, ask
 from relaxcheck.harness.releases.doctor.diagnosing import Complaint, Diagnosis, diagnosed
 from relaxcheck.harness.releases.doctor.effects import EVERYTHING, Effects
 from relaxcheck.harness.releases.doctor.reading import Read, Use, read, sources
@@ -197,6 +199,17 @@ def test_a_changed_copy_of_tvm_has_exactly_its_changes(
     assert named == {(each.complaint, each.wrong) for each in CHANGES}
     assert len(CHANGES) == 10
     assert all(each.stops for each in found.complaints)
+
+
+def test_an_environment_that_writes_at_its_start_answers(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text('print("{}\\nwelcome", end="")\n')
+    noisy = releases.of_build(Build("noisy", sys.executable, (str(tmp_path),)))
+    looked = ask(noisy, Question(("json.dumps", "json.missing"), root="json"))
+    assert not looked.error
+    there = looked.paths["json.dumps"]
+    assert there is not None
+    assert there.kind == "function"
+    assert looked.paths["json.missing"] is None
 
 
 @pytest.mark.slow
