@@ -114,7 +114,9 @@ def _normalized(
 
     def mean(values: Tensor) -> Tensor:
         total = topi.sum(values, axis=list(axes), keepdims=True)
-        return te.compute(total.shape, lambda *at: total[at] / count, name="mean")
+        # Over nothing the mean is not read; a quotient by the constant 0 does not compile.
+        number = tirx.max(count, tirx.const(1, dtype))
+        return te.compute(total.shape, lambda *at: total[at] / number, name="mean")
 
     wide, scale, *bias = (topi.cast(operand, dtype) for operand in (data, *weights))
     apart = topi.subtract(wide, mean(wide)) if bias else wide

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tvm import relax
 
-from relaxcheck.fixes.framework import installation
+from relaxcheck.fixes.framework import installation, probes
 from relaxcheck.fixes.lowerings import (
     normalization,
 )
@@ -157,3 +157,15 @@ CURES: whole.Cures = {
     "rms-norm-all-axes": (("normalization", "all axes"),),
     "rms-norm-float64": (("normalization", "float64"),),
 }
+
+
+@pytest.mark.parametrize("shape", [(2, 4, 0), (0, 4, 3)])
+@pytest.mark.parametrize(("make", "reference", "weights"), NORMS[1:3])
+def test_groups_and_instances_over_nothing(
+    make: Any, reference: Any, weights: Any, shape: tuple[int, ...]
+) -> None:
+    """TVM divides by the constant 0, which does not compile."""
+    tensors = [np.ones(size, "float32") for size in (shape, weights, weights)]
+    with installation.install([normalization.FIX]):
+        lowered = probes.program(make, *(tensor.shape for tensor in tensors))
+        assert probes.run(lowered, *tensors).shape == shape
