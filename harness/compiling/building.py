@@ -297,7 +297,12 @@ def _on_device(function: Callable[..., Any], used: Any, *arguments: Any) -> Any:
 
 def _launching(function: Callable[..., Any], kernels: Kernels, *arguments: Any) -> Any:
     with kernels.registered():
-        return function(*arguments)
+        try:
+            return function(*arguments)
+        except Exception as error:
+            if kernels.faults:
+                raise OwnFault(f"launching a kernel: {kernels.faults.pop()}") from error
+            raise
 
 
 def _copied(argument: Any, used: Any) -> Any:
@@ -325,12 +330,13 @@ def run(
     Raises:
         StageError: TVM raised, or wrote beside a tensor; the stage is ``run``.
         NotDirect: the program cannot be run without the passes after LegalizeOps.
+        OwnFault: a kernel could not be launched for a fault of ours.
     """
     try:
         result = called_on(main, arguments, fresh)
         single = isinstance(result, int) or hasattr(result, "numpy")
         return tuple(map(_array, [result] if single else result))
-    except NotDirect:
+    except (NotDirect, OwnFault):
         raise
     except Exception as error:
         raise StageError("run", error) from error

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib.util import find_spec
 from tempfile import TemporaryDirectory
@@ -27,6 +27,10 @@ HOST_MEMORY = {"target_device_type": 1}
 _DEVICES = ("POCL_DEVICES", "basic")
 """The device of pocl that runs kernels in the thread that launches them."""
 _FILES = "POCL_CACHE_DIR"
+
+_FINE_GRAIN_SYSTEM = 1 << 2
+"""CL_DEVICE_SVM_FINE_GRAIN_SYSTEM: kernels take pointers to any memory of the host."""
+_POCL = "Portable Computing Language"
 
 _EXTENSION = re.compile(r"#pragma OPENCL EXTENSION (cl_khr_\w+)\s*:\s*enable")
 _ERROR = re.compile(r"error: (?:\S+:\d+:\d+: )?(.*)")
@@ -51,9 +55,13 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Kernels:
-    """Compiled kernels, by name, as functions that launch them."""
+    """Compiled kernels, by name, as functions that launch them.
+
+    ``faults`` are errors of this module, which TVM's code of the host raises as its own.
+    """
 
     functions: Mapping[str, Callable[..., None]]
+    faults: list[Exception] = field(default_factory=list)
 
     @contextmanager
     def registered(self) -> Iterator[None]:
@@ -97,9 +105,18 @@ def queue() -> Any:
         return None
     for platform in platforms:
         for device in platform.get_devices(cl.device_type.CPU):
-            if device.svm_capabilities:
+            if shares_memory(platform.name, device.svm_capabilities):
                 return cl.CommandQueue(cl.Context([device]), device)
     return None
+
+
+def shares_memory(platform: str, capabilities: int) -> bool:
+    """True if a CPU of ``platform`` takes pointers to any memory of the host.
+
+    ``capabilities`` are those of shared virtual memory (OpenCL 3.0, table of device queries). pocl
+    3.0 lists no fine-grained sharing of the system, and runs kernels in the process all the same.
+    """
+    return bool(capabilities & _FINE_GRAIN_SYSTEM) or (platform == _POCL and capabilities != 0)
 
 
 def missing_extensions(source: str) -> tuple[str, ...]:
@@ -122,20 +139,29 @@ def compiled(source: str, launches: Mapping[str, Launch]) -> Kernels:
     except cl.Error as error:
         first = _ERROR.search(str(error))
         raise RefusedOpenCL((first[1] if first else str(error)).strip()) from error
-    return Kernels(
-        {name: partial(_launch, made[name], launch) for name, launch in launches.items()}
-    )
+    faults: list[Exception] = []
+    functions = {
+        name: partial(_launch, faults, made[name], launch) for name, launch in launches.items()
+    }
+    return Kernels(functions, faults)
 
 
-def _launch(kernel: Any, launch: Launch, *values: Any) -> None:
-    """Run ``kernel`` on its arguments and the extents of its axes, ``values``, to its end."""
+def _launch(faults: list[Exception], kernel: Any, launch: Launch, *values: Any) -> None:
+    """Run ``kernel`` on its arguments and the extents of its axes, ``values``, to its end.
+
+    An error in reading ``values`` is added to ``faults``: TVM's code is not to blame.
+    """
     import pyopencl as cl
 
     count = len(launch.scalars)
-    held = [_argument(each, dtype) for each, dtype in zip(values, launch.scalars, strict=False)]
+    try:
+        held = [_argument(each, dtype) for each, dtype in zip(values, launch.scalars, strict=False)]
+        extents = dict(zip(launch.axes, values[count:], strict=True))
+        blocks, threads = (_extents(extents, name) for name in ("blockIdx", "threadIdx"))
+    except Exception as error:
+        faults.append(error)
+        raise
     kernel.set_args(*held)
-    extents = dict(zip(launch.axes, values[count:], strict=True))
-    blocks, threads = (_extents(extents, name) for name in ("blockIdx", "threadIdx"))
     wide = [block * thread for block, thread in zip(blocks, threads, strict=True)]
     cl.enqueue_nd_range_kernel(queue(), kernel, wide, threads)
     queue().finish()

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from relaxcheck.generators.core.case import with_target
 from relaxcheck.generators.core.program import Case, Input, Node, Program
+from relaxcheck.harness.compiling.building import OwnFault
 from relaxcheck.harness.native import opencl
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.execute import execute
@@ -38,6 +39,32 @@ def test_an_extension_that_the_device_lacks_is_named() -> None:
     source = "#pragma OPENCL EXTENSION cl_khr_none : enable\n#pragma OPENCL EXTENSION {} : enable"
     has = opencl.queue().device.extensions.split()[0]
     assert opencl.missing_extensions(source.format(has)) == ("cl_khr_none",)
+
+
+@pytest.mark.parametrize(
+    ("platform", "capabilities", "shares"),
+    [
+        ("Intel(R) OpenCL", 0b1111, True),
+        ("Intel(R) OpenCL", 0b0001, False),
+        ("Intel(R) OpenCL", 0b1011, False),
+        ("Portable Computing Language", 0b1011, True),
+        ("Portable Computing Language", 0, False),
+    ],
+)
+def test_a_device_has_to_take_pointers_to_any_memory(
+    platform: str, capabilities: int, shares: bool
+) -> None:
+    assert opencl.shares_memory(platform, capabilities) is shares
+
+
+def test_an_error_of_ours_in_a_launch_is_none_of_tvm(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(value: object, dtype: str | None) -> None:
+        raise TypeError("data type 'float7' not understood")
+
+    monkeypatch.setattr(opencl, "_argument", broken)
+    program = Program((Input("x", (4,), "float32"),), (Node("y", "exp", ("x",)),), ("y",))
+    with pytest.raises(OwnFault, match="launching a kernel: data type 'float7'"):
+        execute(with_target(Case("exp", program), "opencl"))
 
 
 def test_scheduled_kernels_run_and_are_judged() -> None:
