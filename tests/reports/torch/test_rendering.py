@@ -223,16 +223,16 @@ def test_titles_show_the_call_or_the_layer_of_a_sample() -> None:
     blame = {"sample": "2x3 alpha=2", "dtype": "float64"}
     call = of(Node("torch.add", (Ref("x"), 1.5), {"alpha": 2}))
     assert RENDERING.title(call, WRONG, None, blame) == (
-        "torch.add(x, 1.5, alpha=2) on x[2, 3] gives wrong values of float64"
+        "torch.add(x, 1.5, alpha=2) on x[2, 3] of float64 gives wrong values"
     )
     layer = of(Node("layer", (Ref("x"),)), layers={"layer": Layer("torch.nn.ELU", (2.0,))})
     assert RENDERING.title(layer, WRONG, None, blame) == (
-        "torch.nn.ELU(2.0) on x[2, 3] gives wrong values of float64"
+        "torch.nn.ELU(2.0) on x[2, 3] of float64 gives wrong values"
     )
     assert RENDERING.title(layer, WRONG, None, {}) == "torch.nn.ELU gives wrong values"
     two = of(Node("torch.relu", (Ref("x"),), outputs=("p",)), Node("torch.neg", (Ref("p"),)))
     assert RENDERING.title(two, WRONG, None, blame) == (
-        "torch.relu + torch.neg gives wrong values of float64 with sample=2x3 alpha=2"
+        "torch.relu + torch.neg of float64 gives wrong values with sample=2x3 alpha=2"
     )
 
 
