@@ -2,7 +2,8 @@
 
 Such an end has no other spelling (-1 is the last element), so exporters write -2147483647 or
 similar. TVM types the result as the minimum of that and the dimension: it broadcasts with no other
-dimension, and its upper bound makes TVM plan gigabytes of memory.
+dimension, and its upper bound makes TVM plan gigabytes of memory. With a longer stride TVM before
+0.27 reads beside the data.
 """
 
 from collections.abc import Sequence
@@ -30,11 +31,15 @@ def strided_slice(
     strides: Sequence[PrimExpr] | None = None,
     assume_inbound: bool = False,
 ) -> Expr:
-    """Like TVM's, except that reversing one whole axis becomes flip."""
+    """Like TVM's, except that reversing one whole axis becomes flip, and a slice of its result."""
     if strides is not None and len(axes) == len(begin) == len(end) == len(strides) == 1:
         first, last, step = (tvm_api.as_int(bound[0]) for bound in (begin, end, strides))
-        if first == step == -1 and last is not None and last <= _FAR:
+        far = first == -1 and last is not None and last <= _FAR
+        if far and step == -1:
             return relax.op.flip(x, int(axes[0]))
+        if far and step is not None and step < -1 and tvm_api.has_shape(x):
+            size = tvm_api.shape_of(x)[int(axes[0])]
+            x, begin, end, strides = relax.op.flip(x, int(axes[0])), [0], [size], [-step]
     if strides is not None:
         strides = convert_to_expr(strides)
     return _ffi_api.strided_slice(
