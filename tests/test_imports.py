@@ -75,6 +75,7 @@ HOMONYMS = {
     "reports/programs/repro.py": {"mod", "size"},
     # An axis of drawn models has this name.
     "reports/imported.py": {"size"},
+    "reports/onnx/titles.py": {"size"},
     # Functions of Python's module ``operator``.
     "reports/torch/calls.py": {"add", "mod"},
     # A function of Python's.
