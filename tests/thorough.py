@@ -5,20 +5,29 @@ hostile worker or a killed engine, the instruments behind the published figures,
 of TVM, PyTorch and ONNX, of which other tests try parts.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
+from tests.thinning import thin
+
 TESTS = Path(__file__).parent
 
-ROOMS: Mapping[str, frozenset[str]] = {
-    "faults": frozenset({"test_a_worker_that_is_killed_costs_no_verdict"}),
-    "measure": frozenset(),
-    "harness/onnx/suite": frozenset(),
-    "zoo": frozenset(),
+ROOMS = ("faults", "harness/onnx/suite", "measure", "zoo")
+"""Folders, with all their tests."""
+
+THINNED: Mapping[str, int] = {
+    "generators/onnx": 2,
+    "generators/operators": 2,
+    "generators/test_families.py": 2,
+    "harness/models/test_checking.py": 4,
+    "oracles/onnx": 2,
+    "oracles/pytorch": 2,
+    "oracles/reference": 2,
+    "reports/programs/test_tvmscript.py": 2,
 }
-"""Folders, each with the names of its tests that ``make test`` runs all the same."""
+"""Places of tests of every operator, family or form: ``make test`` takes one in so many."""
 
 SINGLE = (
     "cli/exporting/test_exporting.py::test_a_finding_is_looked_into_and_its_script_run",
@@ -29,9 +38,13 @@ SINGLE = (
     "cli/test_nightly.py::test_only_a_failure_that_the_last_night_did_not_know_is_red",
     "cli/test_pytest_plugin.py::test_with_fixes_off_a_failure_ends_with_the_command_that_replays_it",
     "conformance/test_grids.py::test_cheap_rows_hold_the_same_pairs",
+    "conformance/test_known.py::test_declared_failures_fail_as_declared_and_have_not_expired",
+    "conformance/test_properties.py::test_invalid_programs_are_rejected",
+    "conformance/test_properties.py::test_valid_programs_conform",
     "generators/onnx/test_reading.py::test_models_of_the_node_suite_compute_the_same",
     "generators/torch/test_samples.py::test_the_samples_of_this_pytorch_are_those_of_the_files",
     "harness/campaign/test_drawing.py::test_the_seed_alone_decides_whatever_else_is_imported",
+    "harness/campaign/test_drawing.py::test_the_seed_decides_the_cases",
     "harness/campaign/test_drawing.py::test_the_weights_of_the_axes_stay_roughly",
     "harness/expressions/test_algebra_facts.py::test_the_page_says_what_this_release_does",
     "harness/matrix/test_claims.py::test_claims_without_a_declaration",
@@ -52,11 +65,15 @@ SINGLE = (
 """Single tests, with all their parameters."""
 
 
-def mark(items: Iterable[pytest.Item]) -> None:
-    """Mark those of ``items`` that are listed here."""
+def mark(items: Sequence[pytest.Item]) -> None:
+    """Mark those of ``items`` that are listed here, and some of each test in a place to thin."""
     for item in items:
         if is_listed(item):
             item.add_marker(pytest.mark.thorough)
+    for place, kept in THINNED.items():
+        inside = (item for item in items if item.path.is_relative_to(TESTS / place))
+        quick = (item for item in inside if item.get_closest_marker("slow") is None)
+        thin(quick, kept, pytest.mark.thorough)
 
 
 def is_listed(item: pytest.Item) -> bool:
@@ -65,6 +82,4 @@ def is_listed(item: pytest.Item) -> bool:
         return False
     place = item.path.relative_to(TESTS).as_posix()
     name = item.name.partition("[")[0]
-    if f"{place}::{name}" in SINGLE:
-        return True
-    return any(place.startswith(f"{room}/") and name not in kept for room, kept in ROOMS.items())
+    return f"{place}::{name}" in SINGLE or place.startswith(tuple(f"{room}/" for room in ROOMS))

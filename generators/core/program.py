@@ -165,14 +165,14 @@ class Program(Data, frozen=True, omit_defaults=True):
                     )
             if tensor.constant and any(map(dims.symbols, tensor.shape)):
                 raise ValueError(f"input {tensor.name}: a constant has a static shape")
-            if (
-                tensor.constant
-                and isinstance(tensor.fill, Below)
-                and dims.symbols(tensor.fill.limit)
-            ):
+            limit = tensor.fill.limit if isinstance(tensor.fill, Below) else 0
+            if tensor.constant and dims.symbols(limit):
                 raise ValueError(f"input {tensor.name}: a constant is below a static limit")
-            if isinstance(tensor.fill, LongestSegment) and tensor.fill.of not in defined:
-                raise ValueError(f"input {tensor.name}: no earlier input {tensor.fill.of!r}")
+            if isinstance(tensor.fill, LongestSegment):
+                if tensor.fill.of not in defined:
+                    raise ValueError(f"input {tensor.name}: no earlier input {tensor.fill.of!r}")
+                if tensor.constant and not self.input(tensor.fill.of).constant:
+                    raise ValueError(f"input {tensor.name}: a constant is computed from constants")
         for node in self.nodes:
             for argument in node.arguments:
                 if argument not in defined:

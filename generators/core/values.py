@@ -115,11 +115,12 @@ def arrays(case: Feeding, binding_index: int, regime: str | None = None) -> dict
 
 def constants(case: Feeding) -> dict[str, Array]:
     """The values of the constant inputs of ``case``, by name."""
-    return {
-        tensor.name: _fill(case, tensor, case.shape(tensor.name, {}), -1, case.regime, {}, {})
-        for tensor in case.inputs
-        if tensor.constant
-    }
+    made: dict[str, Array] = {}
+    for tensor in case.inputs:
+        if tensor.constant:
+            shape = case.shape(tensor.name, {})
+            made[tensor.name] = _fill(case, tensor, shape, -1, case.regime, {}, made)
+    return made
 
 
 def _fill(

@@ -8,7 +8,7 @@ import pytest
 from relaxcheck import fixes
 from relaxcheck.fixes.framework import installation
 from relaxcheck.fixes.frontends.onnx.recurrent import importing as onnx_rnn
-from tests.fixes.thinning import thin
+from tests.thinning import thin
 
 _THINNED = {
     "frontends": 40,
@@ -24,6 +24,7 @@ _SPARED = {
     "framework/test_installation.py": 8,
     "framework/test_probes_truth.py": 16,
     "frontends": 3,
+    "lowerings": 3,
     "upstream/test_for_tvm.py": 3,
 }
 """Of the combinations that are not slow, even of few, all but one in so many are thorough: who

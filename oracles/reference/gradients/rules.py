@@ -6,6 +6,7 @@ correct formulas round more often, or in another order, the bound says so.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from relaxcheck.generators.core.program import Node
 from relaxcheck.oracles.reference.averages import total
 from relaxcheck.oracles.reference.bounds import unconstrain
-from relaxcheck.oracles.reference.estimate import FORMATS, Errors, Estimate, exact
+from relaxcheck.oracles.reference.estimate import FORMATS, Errors, Estimate, Flags, exact
 from relaxcheck.oracles.reference.evaluation import OPERATORS, Numerics
 from relaxcheck.oracles.registry import declare
 
@@ -71,7 +72,27 @@ def product(a: Estimate, *others: Estimate) -> Estimate:
     whole = a
     for other in others:
         whole = made("multiply", whole, other)
-    return underflowing(reordered(whole, len(others) - 1), a, *others) if others[1:] else whole
+    if not others[1:]:
+        return whole
+    whole = underflowing(reordered(whole, len(others) - 1), a, *others)
+    return overflowing(whole, a, *others)
+
+
+def overflowing(value: Estimate, *factors: Estimate) -> Estimate:
+    """``value``, unconstrained where it is finite and the product of some ``factors`` may not be.
+
+    Multiplied in another order, the large ones come first.
+    """
+    largest = FORMATS[value.dtype].largest
+    infinite: Flags = np.zeros((), np.bool_)
+    for count in range(2, len(factors)):
+        for some in combinations(factors, count):
+            size: Errors = np.ones(())
+            for each in some:
+                with np.errstate(over="ignore"):
+                    size = size * np.where(np.isfinite(each.error), each.reach, 1)
+            infinite = infinite | (size > largest)
+    return unconstrain(value, infinite & np.isfinite(value.value))
 
 
 def underflowing(value: Estimate, *factors: Estimate) -> Estimate:

@@ -71,7 +71,7 @@ def programs(draw: st.DrawFn) -> Program:
             Steps(4, 6),
             Misfit((1, 2)),
         ]
-        if inputs:
+        if inputs and (inputs[0].constant or not constant):
             fills.append(LongestSegment(inputs[0].name))
         inputs.append(
             Input(
@@ -222,6 +222,13 @@ def test_a_wrong_field_is_named(change: dict[str, Any], says: str) -> None:
         ((Input("x", ("m",), "f", True),), (), "a constant has a static shape"),
         ((Input("x", ("m +1",), "f"),), (), "is to be written 'm [+] 1'"),
         ((Input("x", ()  , "f", False, LongestSegment("y")),), (), "no earlier input 'y'"),
+        (
+            (
+                Input("s", (3,), "int32", False, Offsets(4)),
+                Input("x", (), "int32", True, LongestSegment("s")),
+            ),
+            (), "a constant is computed from constants",
+        ),
         ((Input("x", (), "f"),), (Node("y", "add", ("z",)),), "argument 'z' is not defined yet"),
         ((Input("x", (), "f"),), (Node("y", "add", ("y",)),), "argument 'y' is not defined yet"),
     ],

@@ -38,6 +38,15 @@ def test_known_values() -> None:
     assert lists == KNOWN
 
 
+def test_a_constant_may_be_computed_from_another() -> None:
+    case = _case(
+        Input("s", (4,), "int32", True, Offsets(9)),
+        Input("longest", (), "int32", True, LongestSegment("s")),
+    )
+    made = constants(case)
+    assert made["longest"] == np.diff(made["s"]).max() == arrays(case, 0)["longest"]
+
+
 def test_places_are_below_their_limit() -> None:
     case = _case(Input("i", ("m", 40), "int64", fill=Below("m")), seed=3)
     places = arrays(case, 0)["i"]

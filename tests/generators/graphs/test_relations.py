@@ -6,12 +6,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from relaxcheck.generators.core.axes import complete, point_of
-from relaxcheck.generators.core.fills.kinds import Below, Fill, Misfit, Offsets
+from relaxcheck.generators.core.fills.kinds import Below, Fill, LongestSegment, Misfit, Offsets
 from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
 from relaxcheck.generators.core.rewrites.static import static
 from relaxcheck.generators.core.sampling import example
-from relaxcheck.generators.core.values import Array, arrays
+from relaxcheck.generators.core.values import Array, arrays, constants
 from relaxcheck.generators.emission.programs import emit
+from relaxcheck.generators.families import family
 from relaxcheck.generators.graphs import family as dynamic
 from relaxcheck.generators.graphs.choices import Choices
 from relaxcheck.generators.graphs.mismatch import mismatched, stated, wrong
@@ -224,3 +225,14 @@ def test_a_program_with_size_arguments_runs_and_refuses_others(relation: str, fo
     for target, off in wrong(case)[:4]:
         outcome = execute(mismatched(case, target, off), lambda _: None)
         assert outcome.verdict is Verdict.REJECTED, outcome.message
+
+
+def test_a_constant_is_not_computed_from_what_is_passed() -> None:
+    sequences = family("attention_var_len", ("build",))
+    program = sequences.build(complete(sequences.axes, {}), 0).program
+    lengths = {each.name for each in program.inputs if isinstance(each.fill, LongestSegment)}
+    assert lengths
+    for seed in range(4):
+        written, bindings = related_at("constants", program, ({},), seed)
+        case = Case("any", written, bindings=bindings)
+        assert constants(case).keys() == {each.name for each in written.inputs if each.constant}

@@ -55,14 +55,14 @@ def test_figures_of_another_run_stay() -> None:
 
 def test_a_case_that_ended_is_kept_and_a_line_that_was_cut_off_is_not(tmp_path: Path) -> None:
     path = tmp_path / "folder" / "kept.jsonl"
-    Kept(path).add("0.27", "0.27.0", "abc", FAILS)
+    Kept(path, Cell).add("0.27", "0.27.0", "abc", FAILS)
     with path.open("ab") as file:
         file.write(b'{"release":"0.27","version":"0.27.0","identif')
-    kept = Kept(path)
+    kept = Kept(path, Cell)
     assert kept.get("0.27", "0.27.0", "abc") == FAILS
     assert kept.get("0.26", "0.26.0", "abc") is None
     kept.add("0.27", "0.27.0", "def", RUNS)
-    assert Kept(path).get("0.27", "0.27.0", "def") == RUNS
+    assert Kept(path, Cell).get("0.27", "0.27.0", "def") == RUNS
 
 
 def test_an_operator_has_a_program_of_constant_and_one_of_symbolic_sizes() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.fixes.thinning import FEW, thin
+from tests.thinning import FEW, thin
 
 
 class _Item(pytest.Item):
