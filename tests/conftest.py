@@ -50,6 +50,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    if "not thorough" in (config.option.markexpr or "") and thorough.is_in_a_room(collection_path):
+        return True
     # Importing these takes seconds, and TVM is refused.
     collected = collection_path.is_dir() or collection_path.name.startswith("test_")
     return True if _without_tvm(config) and collected and imports_tvm(collection_path) else None

@@ -21,6 +21,7 @@ of which others make the patches together and ask the probes with all of them on
 their combinations is not slow."""
 
 _SPARED = {
+    "bucketing": 3,
     "framework/test_installation.py": 8,
     "framework/test_probes_truth.py": 16,
     "frontends": 3,
