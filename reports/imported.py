@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TypeVar
 
 from relaxcheck.generators.core.compiled import CompiledCase
@@ -57,7 +58,9 @@ def of_dtypes(dtypes: Sequence[str]) -> str:
     return f" of {', '.join(dtypes)}" if dtypes else ""
 
 
-def behind(blame: Mapping[str, str], phrases: Mapping[tuple[str, str], str] = {}) -> str:
+def behind(
+    blame: Mapping[str, str], phrases: Mapping[tuple[str, str], str] = MappingProxyType({})
+) -> str:
     """The end of a title: the settings of ``blame``, as ``phrases`` put them, or in plain form."""
     settings = [
         phrases.get((name, value)) or _setting(name, value) for name, value in blame.items()

@@ -1,13 +1,29 @@
 """Which combinations of parameters run in ``make test``."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from zlib import crc32
 
 import pytest
 
 FEW = 4
 """A test with no more combinations than this keeps all of them."""
+
+
+def by_file(items: Iterable[pytest.Item]) -> dict[Path, list[pytest.Item]]:
+    """``items`` by their files: tens of thousands of paths take seconds to compare."""
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    return files
+
+
+def at(place: Path, files: Mapping[Path, list[pytest.Item]]) -> Iterator[pytest.Item]:
+    """The items of ``files`` in the file or the folder ``place`` that are not slow."""
+    for path, items in files.items():
+        if path.is_relative_to(place):
+            yield from (item for item in items if item.get_closest_marker("slow") is None)
 
 
 def thin(

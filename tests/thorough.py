@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.thinning import thin
+from tests.thinning import at, by_file, thin
 
 TESTS = Path(__file__).parent
 
@@ -38,56 +38,52 @@ THINNED: Mapping[str, int] = {
 }
 """Places of tests of every operator, family or form: ``make test`` takes one in so many."""
 
-SINGLE = (
-    "cli/exporting/test_exporting.py::test_a_finding_is_looked_into_and_its_script_run",
-    "cli/importers/test_suite.py::test_the_exit_code_says_if_something_is_wrong",
-    "cli/test_fixes_command.py::test_the_documentation_has_the_table_of_this_release",
-    "cli/test_fixes_command.py::test_this_release_is_surveyed",
-    "cli/test_fuzz_options.py::test_both_sides_of_the_fixes_run_every_case_and_are_found_apart",
-    "cli/test_nightly.py::test_only_a_failure_that_the_last_night_did_not_know_is_red",
-    "cli/test_pytest_plugin.py::test_with_fixes_off_a_failure_ends_with_the_command_that_replays_it",
-    "conformance/test_grids.py::test_cheap_rows_hold_the_same_pairs",
-    "conformance/test_known.py::test_declared_failures_fail_as_declared_and_have_not_expired",
-    "conformance/test_properties.py::test_invalid_programs_are_rejected",
-    "conformance/test_properties.py::test_valid_programs_conform",
-    "generators/onnx/test_reading.py::test_models_of_the_node_suite_compute_the_same",
-    "generators/torch/test_samples.py::test_the_samples_of_this_pytorch_are_those_of_the_files",
-    "harness/campaign/test_drawing.py::test_the_seed_alone_decides_whatever_else_is_imported",
-    "harness/campaign/test_drawing.py::test_the_seed_decides_the_cases",
-    "harness/campaign/test_drawing.py::test_the_weights_of_the_axes_stay_roughly",
-    "harness/expressions/test_algebra_facts.py::test_the_page_says_what_this_release_does",
-    "harness/programs/invalid/test_objections.py::test_every_line_about_a_fault_is_an_error_of_the_package_itself",
-    "harness/releases/test_installed_releases.py::test_an_entry_that_differs_is_bisected_as_declared",
-    "harness/torch/test_grouping.py::test_programs_of_a_group_are_those_exported_alone",
-    "harness/torch/test_keeping.py::test_two_processes_write_one_file",
-    "harness/triage/bisection/test_bisecting.py::test_passing_programs_have_no_culprit",
-    "oracles/onnx/test_reference.py::test_the_node_suite_lies_within_the_bounds",
-    "oracles/torch/test_faults.py::test_the_fault_is_still_there",
-    "reports/issue/test_source_text.py::test_every_error_in_the_corpus_has_a_line_or_a_pass",
-    "reports/torch/test_rendering.py::test_the_script_of_a_wrong_value_ends_with_1_and_with_the_fixes_with_0",
-    "strategies/test_check.py::test_a_failing_test_prints_the_script_of_what_it_notes",
-    "test_documents.py::test_the_examples_of_a_page_run_in_order",
+SINGLE = frozenset(
+    (
+        "cli/exporting/test_exporting.py::test_a_finding_is_looked_into_and_its_script_run",
+        "cli/importers/test_suite.py::test_the_exit_code_says_if_something_is_wrong",
+        "cli/test_fixes_command.py::test_the_documentation_has_the_table_of_this_release",
+        "cli/test_fixes_command.py::test_this_release_is_surveyed",
+        "cli/test_fuzz_options.py::test_both_sides_of_the_fixes_run_every_case_and_are_found_apart",
+        "cli/test_nightly.py::test_only_a_failure_that_the_last_night_did_not_know_is_red",
+        "cli/test_pytest_plugin.py::test_with_fixes_off_a_failure_ends_with_the_command_that_replays_it",
+        "conformance/test_grids.py::test_cheap_rows_hold_the_same_pairs",
+        "conformance/test_known.py::test_declared_failures_fail_as_declared_and_have_not_expired",
+        "conformance/test_properties.py::test_invalid_programs_are_rejected",
+        "conformance/test_properties.py::test_valid_programs_conform",
+        "generators/onnx/test_reading.py::test_models_of_the_node_suite_compute_the_same",
+        "generators/torch/test_samples.py::test_the_samples_of_this_pytorch_are_those_of_the_files",
+        "harness/campaign/test_drawing.py::test_the_seed_alone_decides_whatever_else_is_imported",
+        "harness/campaign/test_drawing.py::test_the_seed_decides_the_cases",
+        "harness/campaign/test_drawing.py::test_the_weights_of_the_axes_stay_roughly",
+        "harness/expressions/test_algebra_facts.py::test_the_page_says_what_this_release_does",
+        "harness/programs/invalid/test_objections.py::test_every_line_about_a_fault_is_an_error_of_the_package_itself",
+        "harness/releases/test_installed_releases.py::test_an_entry_that_differs_is_bisected_as_declared",
+        "harness/torch/test_grouping.py::test_programs_of_a_group_are_those_exported_alone",
+        "harness/torch/test_keeping.py::test_two_processes_write_one_file",
+        "harness/triage/bisection/test_bisecting.py::test_passing_programs_have_no_culprit",
+        "oracles/onnx/test_reference.py::test_the_node_suite_lies_within_the_bounds",
+        "oracles/torch/test_faults.py::test_the_fault_is_still_there",
+        "reports/issue/test_source_text.py::test_every_error_in_the_corpus_has_a_line_or_a_pass",
+        "reports/torch/test_rendering.py::test_the_script_of_a_wrong_value_ends_with_1_and_with_the_fixes_with_0",
+        "strategies/test_check.py::test_a_failing_test_prints_the_script_of_what_it_notes",
+        "test_documents.py::test_the_examples_of_a_page_run_in_order",
+    )
 )
 """Single tests, with all their parameters."""
 
 
 def mark(items: Sequence[pytest.Item]) -> None:
     """Mark those of ``items`` that are listed here, and some of each test in a place to thin."""
-    for item in items:
-        if is_listed(item):
-            item.add_marker(pytest.mark.thorough)
-    for place, kept in THINNED.items():
-        inside = (item for item in items if item.path.is_relative_to(TESTS / place))
-        quick = (item for item in inside if item.get_closest_marker("slow") is None)
-        thin(quick, kept, pytest.mark.thorough)
-
-
-def is_listed(item: pytest.Item) -> bool:
-    """True if ``item`` is in one of the rooms, or one of the single tests."""
-    if not item.path.is_relative_to(TESTS):
-        return False
-    place = item.path.relative_to(TESTS).as_posix()
-    return f"{place}::{item.name.partition('[')[0]}" in SINGLE or is_in_a_room(item.path)
+    files = by_file(items)
+    for path, own in files.items():
+        whole = is_in_a_room(path)
+        place = path.relative_to(TESTS).as_posix() if path.is_relative_to(TESTS) else ""
+        for item in own:
+            if whole or f"{place}::{item.name.partition('[')[0]}" in SINGLE:
+                item.add_marker(pytest.mark.thorough)
+    for name, kept in THINNED.items():
+        thin(at(TESTS / name, files), kept, pytest.mark.thorough)
 
 
 def is_in_a_room(path: Path) -> bool:

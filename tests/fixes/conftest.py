@@ -8,7 +8,7 @@ import pytest
 from relaxcheck import fixes
 from relaxcheck.fixes.framework import installation
 from relaxcheck.fixes.frontends.onnx.recurrent import importing as onnx_rnn
-from tests.thinning import thin
+from tests.thinning import at, by_file, thin
 
 _THINNED = {
     "frontends": 40,
@@ -33,14 +33,11 @@ changes a fix runs all of its tests (``pytest tests/fixes -k NAME``)."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    files, room = by_file(items), Path(__file__).parent
     for place, kept in _THINNED.items():
-        inside = Path(__file__).parent / place
-        thin((item for item in items if item.path.is_relative_to(inside)), kept)
+        thin(at(room / place, files), kept)
     for place, kept in _SPARED.items():
-        inside = Path(__file__).parent / place
-        quick = (item for item in items if item.get_closest_marker("slow") is None)
-        spared = (item for item in quick if item.path.is_relative_to(inside))
-        thin(spared, kept, pytest.mark.thorough, few=1)
+        thin(at(room / place, files), kept, pytest.mark.thorough, few=1)
 
 
 @pytest.fixture(autouse=True)

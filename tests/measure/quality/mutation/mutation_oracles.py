@@ -1,7 +1,4 @@
-"""Mutation testing of the operators' records and the float64 reference, by tests without TVM.
-
-The full size is twenty thousand mutants: a share of 0.04 draws some of every file.
-"""
+"""Mutation testing of the operators' records and the float64 reference, by tests without TVM."""
 
 from functools import partial
 
