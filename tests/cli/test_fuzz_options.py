@@ -159,8 +159,8 @@ def test_a_summary_is_added_to_a_file(fuzz: Fuzz, tmp_path: Path) -> None:
 def test_until_new_ends_at_the_first_confirmed_finding(fuzz: Fuzz, tmp_path: Path) -> None:
     ended = fuzz(NAME, "--until-new", "--cases", 5000, "--seed", 3, "--out", tmp_path / "out")
     assert ended.exit_code == 1
-    # Cases go on while it is reduced and confirmed.
-    assert len(drawn(tmp_path / "out")) < 1000
+    # Cases go on while the first is reduced and confirmed: 200 to 320 of seeds 1 to 8.
+    assert len(drawn(tmp_path / "out")) < 400
     assert [finding.confirmed for finding in findings_in(tmp_path / "out")] == [True]
 
 

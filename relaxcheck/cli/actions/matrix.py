@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -14,6 +15,7 @@ from relaxcheck.cli.terminal import console
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.harness.known.corpus import entry_folder
 from relaxcheck.harness.matrix import matrix as running
+from relaxcheck.harness.matrix.keeping import Kept
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.paths import CHECKOUT
 from relaxcheck.harness.releases.releases import known
@@ -89,6 +91,17 @@ def _faults(results: running.Matrix) -> Iterator[tuple[str, str, running.Cell]]:
             for side, cell in sides.items():
                 if cell.verdict is Verdict.HARNESS_ERROR and cell.surprises:
                     yield row.name, f"{name}, fixes {side}", cell
+
+
+def say_reused(screen: Console, kept: Kept[Any], change: str) -> None:
+    """Say how many results of earlier runs stand, which a ``change`` may have made wrong."""
+    if kept.reused:
+        screen.print(
+            f"{plural(kept.reused, 'result')} of earlier runs, from {kept.path}: --anew runs them "
+            f"again, with {change}, say",
+            highlight=False,
+            soft_wrap=True,
+        )
 
 
 @contextmanager

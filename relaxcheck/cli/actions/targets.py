@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from relaxcheck.cli.actions.matrix import shown
+from relaxcheck.cli.actions.matrix import say_reused, shown
 from relaxcheck.cli.options import ResultFormat
 from relaxcheck.cli.terminal import console, error_console
 from relaxcheck.generators.core.case import CaseError
@@ -16,7 +16,6 @@ from relaxcheck.harness.native.toolchain import chosen_target, missing
 from relaxcheck.harness.paths import CHECKOUT
 from relaxcheck.harness.programs.support.targets import Cell, Table, merged, subjects, table
 from relaxcheck.harness.releases.releases import named, own
-from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.reports.tables.targets import lines, page, summary
 
@@ -67,13 +66,7 @@ def targets(request: Request, form: ResultFormat, *, docs: bool) -> None:
             kept,
             show,
         )
-    if kept.reused:
-        screen.print(
-            f"{plural(kept.reused, 'result')} of earlier runs, from {request.kept}: --anew runs "
-            "them again, with another build of TVM, say, or a compiler installed since",
-            highlight=False,
-            soft_wrap=True,
-        )
+    say_reused(screen, kept, "another build of TVM, or a compiler installed since")
     if form is ResultFormat.JSON:
         sys.stdout.write(_json(made))
     else:

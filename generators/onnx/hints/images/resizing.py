@@ -143,9 +143,9 @@ def _resize_axes() -> tuple[Axis, ...]:
         return not _is_nearest(point) and (not value or _dtype_of(point) in _FLOATS)
 
     def excluded(point: Point, value: Value) -> bool:
-        # Only windows of four neighbours have weights outside that the reference judges.
-        shows = cubic(point, value) and point.get(_FACTORS) != "1"
-        return weighted(point, value) and (shows or not value)
+        # Between two neighbours alone, those outside have the weight 0 already.
+        wide = cubic(point, value) or point.get(_ANTIALIAS) == 1
+        return weighted(point, value) and (wide or not value)
 
     def cropped(point: Point, value: Value) -> bool:
         return point.get(_COORDINATES) == _CROP
@@ -166,7 +166,7 @@ def _resize_axes() -> tuple[Axis, ...]:
         *("tf_half_pixel_for_nn", _CROP, "half_pixel_symmetric"),
     )
     return (
-        # Much is drawn for cubic interpolation alone, and only of floats.
+        # Much is drawn for cubic interpolation alone, and shows in floats only.
         replace(by_version(operator, _MODE, modes, moded), weights={"cubic": 8}),
         by_version(operator, _BY, (_SCALES, _SIZES), sized, _SCALES),
         Axis(_FACTORS, ("2", "0.5", "1", "1.5", "2, 0.6", "0.75, 3"), "2"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from relaxcheck.cli.actions.matrix import shown
+from relaxcheck.cli.actions.matrix import say_reused, shown
 from relaxcheck.cli.exit_codes import FAILED, FAULT
 from relaxcheck.cli.options import ResultFormat
 from relaxcheck.cli.terminal import check_writable, console, error_console
@@ -16,7 +16,6 @@ from relaxcheck.harness.matrix.keeping import Kept, sources_of
 from relaxcheck.harness.matrix.matrix import Cell
 from relaxcheck.harness.releases.releases import named, own
 from relaxcheck.harness.torch.table.regressing import Comparison, Subject, compared, subjects
-from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.reports.torch.regressions import lines, summary
 
@@ -66,13 +65,7 @@ def regressions(request: Request, form: ResultFormat) -> int:
             show,
             kept,
         )
-    if kept.reused:
-        screen.print(
-            f"{plural(kept.reused, 'result')} of earlier runs, from {kept.path}: --anew runs them "
-            "again, with another build of TVM, say",
-            highlight=False,
-            soft_wrap=True,
-        )
+    say_reused(screen, kept, "another build of TVM")
     if request.out is not None:
         _write(found, wanted, request.out)
     if form is ResultFormat.JSON:
