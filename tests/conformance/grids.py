@@ -219,9 +219,31 @@ def names(size: str) -> tuple[str, ...]:
     return tuple(name for each in sizes[: sizes.index(size) + 1] for name in _all()[each])
 
 
+_FIRST = 3
+"""The first test of a small grid has one row in so many."""
+
+
+def is_small(name: str) -> bool:
+    """True of the grids that ``--grid small`` has."""
+    return name in _all()["small"]
+
+
 def chunks(name: str) -> int:
     """The number of tests that the grid ``name`` is split into."""
-    return SIZES.get(name, 1)
+    return 2 if is_small(name) else SIZES.get(name, 1)
+
+
+def part(name: str, chunk: int) -> tuple[Point, ...]:
+    """The points of test ``chunk`` of the grid ``name``.
+
+    The first rows of a small grid have the most cells: its first test has those, and none of the
+    axes of few values is left for the second.
+    """
+    rows = points(name)
+    if not is_small(name):
+        return rows[chunk :: chunks(name)]
+    first = -(-len(rows) // _FIRST)
+    return rows[first:] if chunk else rows[:first]
 
 
 @cache

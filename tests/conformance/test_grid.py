@@ -13,7 +13,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize(
         ("grid", "chunk"),
         [
-            pytest.param(name, chunk, id=f"{name}-{chunk}")
+            pytest.param(
+                name,
+                chunk,
+                id=f"{name}-{chunk}",
+                marks=[pytest.mark.thorough] if chunk and grids.is_small(name) else [],
+            )
             for name in grids.names(config.getoption("--grid"))
             if not families or name.partition("-")[0] in families
             for chunk in range(grids.chunks(name))
@@ -25,7 +30,7 @@ def test_every_point_conforms(
     grid: str, chunk: int, conformance: Conformance, fixes_on: bool
 ) -> None:
     family = grids.member(grid.partition("-")[0])
-    mine = grids.points(grid)[chunk :: grids.chunks(grid)]
+    mine = grids.part(grid, chunk)
     cases = [
         msgspec.structs.replace(family.build(point, seed), fixes=fixes_on)
         for seed, point in enumerate(mine)

@@ -37,6 +37,19 @@ def test_every_cell_that_a_valid_point_has_is_in_the_small_grid(family: Family) 
             there = {repr(axis.cell(row[axis.name])) for row in rows}
             missing = [value for value in axis.values if repr(axis.cell(value)) not in there]
             assert all(complete_with(family.axes, {axis.name: value}) is None for value in missing)
+    first, second = (grids.part(f"{family.name}-cells", chunk) for chunk in range(2))
+    assert first
+    assert second
+    assert first + second == rows
+
+
+def test_the_parts_of_a_large_grid_are_the_whole() -> None:
+    name = "conv1d_transpose-cheap_pairs"
+    parts = [grids.part(name, chunk) for chunk in range(grids.chunks(name))]
+    rows = grids.points(name)
+    assert len(parts) == grids.SIZES[name]
+    assert sorted(map(repr, rows)) == sorted(repr(row) for part in parts for row in part)
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
 
 
 @pytest.mark.parametrize("name", ["einsum", "conv3d_transpose", "concat"])
