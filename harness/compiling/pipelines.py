@@ -11,7 +11,7 @@ from typing import Literal
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.core.gradients import gradients
 from relaxcheck.generators.core.program import Case, Program
-from relaxcheck.generators.passes.calls import passes_of
+from relaxcheck.generators.passes.calls import mixed_precision, passes_of
 
 GRADIENTS = "Gradient"
 """The step that differentiates a program that returns gradients, before all others."""
@@ -73,6 +73,11 @@ PIPELINES = {
         passes_of_fixes=True,
     ),
 }
+
+
+def is_mixed(case: Case) -> bool:
+    """True if the pipeline or a pass of ``case`` computes float32 parts in float16 on purpose."""
+    return PIPELINES[case.pipeline].mixed_precision or mixed_precision(case)
 
 
 def steps_before(name: str, program: Program) -> tuple[str, ...]:

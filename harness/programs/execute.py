@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from relaxcheck.generators.core.case import CaseError, IllFormed, Invalid, Mismatch
+from relaxcheck.generators.core.case import CaseError, IllFormed, Invalid, Mismatch, target_of
 from relaxcheck.generators.core.gradients import gradients
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.rewrites.static import static
@@ -22,7 +22,7 @@ from relaxcheck.harness.compiling.late_linking import READS_PREFIX, name_of
 from relaxcheck.harness.compiling.passes.applying import Log
 from relaxcheck.harness.compiling.passes.details import ALIKE
 from relaxcheck.harness.compiling.passes.ending import with_passes
-from relaxcheck.harness.compiling.pipelines import PIPELINES, check_pipeline
+from relaxcheck.harness.compiling.pipelines import PIPELINES, check_pipeline, is_mixed
 from relaxcheck.harness.compiling.running import Run, run_all, undefined_output
 from relaxcheck.harness.compiling.together import (
     Planned,
@@ -184,11 +184,11 @@ def _asked(compiled: Sequence[_Compiled]) -> list[list[Run]]:
 
 def _planned(member: _Compiled) -> Iterator[Planned[Question]]:
     case = member.case
-    mixed = PIPELINES[case.pipeline].mixed_precision or mixed_precision(case)
     idle = isinstance(case.expect, Invalid) or member.program.checked
     for index, regime in () if idle else case.runs:
         values = arrays(case, index, regime)
-        question = Question(static(case.program, case.bindings[index]), values, mixed)
+        program = static(case.program, case.bindings[index])
+        question = Question(program, values, is_mixed(case), target_of(case))
         yield Planned(index, regime, question, _arguments(case, index, values))
 
 

@@ -7,10 +7,12 @@ from functools import partial
 
 from relaxcheck.generators.core.program import Program
 from relaxcheck.generators.core.values import Array
+from relaxcheck.generators.targets import LLVM
 from relaxcheck.harness.compiling.judgement import Expected, hold
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.oracles.answer import Bounded, Unsupported
 from relaxcheck.oracles.independent import ORACLES
+from relaxcheck.oracles.reference.accuracy import TARGETS as LESS_ACCURATE
 from relaxcheck.oracles.reference.evaluate import Numerics, evaluate
 
 
@@ -18,13 +20,15 @@ from relaxcheck.oracles.reference.evaluate import Numerics, evaluate
 class Question:
     """A question to the reference and the oracles: a program's outputs for its input arrays.
 
-    The oracles compute in the program's own dtypes, so they are held to its own bounds; with
-    ``mixed_precision`` the outputs have the wider bounds of the pipeline's numerics.
+    The oracles compute in the program's own dtypes on the CPU, so they are held to its own bounds;
+    with ``mixed_precision`` the outputs have the wider bounds of the pipeline's numerics, and on a
+    ``target`` those of its arithmetic.
     """
 
     program: Program
     arrays: Mapping[str, Array]
     mixed_precision: bool
+    target: str = LLVM
 
 
 def expected(program: Program, arrays: Mapping[str, Array], *, mixed_precision: bool) -> Expected:
@@ -84,7 +88,10 @@ def _referred(question: Question, asked: _Asked) -> _Asked:
     """``asked`` with the reference's outputs."""
     program, arrays = question.program, question.arrays
     own = evaluate(program, arrays)
-    outputs = evaluate(program, arrays, Numerics.MIXED_FLOAT16) if question.mixed_precision else own
+    outputs = own
+    if question.mixed_precision or question.target in LESS_ACCURATE:
+        numerics = Numerics.MIXED_FLOAT16 if question.mixed_precision else Numerics.OWN
+        outputs = evaluate(program, arrays, numerics, question.target)
     return _Asked(own, replace(asked.expected, outputs=outputs))
 
 

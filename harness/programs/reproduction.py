@@ -7,11 +7,11 @@ from enum import Enum
 import msgspec
 import numpy as np
 
-from relaxcheck.generators.core.case import CaseError, Invalid
+from relaxcheck.generators.core.case import CaseError, Invalid, target_of
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.rewrites.static import static
 from relaxcheck.generators.core.values import Array, arrays
-from relaxcheck.harness.compiling.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import is_mixed
 from relaxcheck.harness.outcomes.outcome import Check, Outcome, Verdict
 from relaxcheck.harness.programs.vetting import tensors
 from relaxcheck.harness.workers.jobs import Limits
@@ -182,10 +182,9 @@ def _size(run: Run) -> int:
 def _values(case: Case, run: Run) -> dict[str, Bounded]:
     """The reference's value of every node, with the bounds of the pipeline's numerics."""
     names = tensors(case.program)
-    mixed = PIPELINES[case.pipeline].mixed_precision
-    numerics = Numerics.MIXED_FLOAT16 if mixed else Numerics.OWN
+    numerics = Numerics.MIXED_FLOAT16 if is_mixed(case) else Numerics.OWN
     every = msgspec.structs.replace(case.program, outputs=(*names, *case.program.outputs))
-    values = evaluate(static(every, run.binding), run.inputs, numerics)
+    values = evaluate(static(every, run.binding), run.inputs, numerics, target_of(case))
     return dict(zip(every.outputs, values, strict=True))
 
 

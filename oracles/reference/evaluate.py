@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from relaxcheck.generators.core.program import GRADIENT, Program
+from relaxcheck.generators.core.program import GRADIENT, Node, Program
+from relaxcheck.generators.targets import LLVM
 from relaxcheck.oracles.answer import Array, Bounded, Unsupported
 from relaxcheck.oracles.limitations import Operand, check
+from relaxcheck.oracles.reference.accuracy import TARGETS
 from relaxcheck.oracles.reference.estimate import Estimate, exact, finished
 from relaxcheck.oracles.reference.evaluation import OPERATORS as OPERATORS
 from relaxcheck.oracles.reference.evaluation import Numerics as Numerics
@@ -18,14 +20,18 @@ discover("relaxcheck.oracles.reference.operators")
 
 
 def evaluate(
-    program: Program, arrays: Mapping[str, Array], numerics: Numerics = Numerics.OWN
+    program: Program,
+    arrays: Mapping[str, Array],
+    numerics: Numerics = Numerics.OWN,
+    target: str = LLVM,
 ) -> tuple[Bounded, ...]:
-    """The outputs of ``program`` for the input ``arrays``, each with its bound.
+    """The outputs of ``program`` for the input ``arrays``, each with its bound on ``target``.
 
     Raises:
         Unsupported: an operator has no reference.
         ValueError: the program is not valid.
     """
+    accuracy = TARGETS.get(target)
     values: dict[str, Estimate] = {}
     for source in program.inputs:
         estimate = exact(arrays[source.name], source.dtype)
@@ -33,19 +39,31 @@ def evaluate(
     # The reference's own overflows and invalid operations are results: infinities, unconstrained.
     with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
         for node in program.nodes:
-            if node.operator == GRADIENT:
-                values[node.name] = gradient(node, program.nodes, values)
-                continue
-            operands = [values[name] for name in node.arguments]
-            check(
-                "reference",
-                node,
-                (
-                    Operand(each.value.shape, each.dtype, name not in arrays)
-                    for name, each in zip(node.arguments, operands, strict=True)
-                ),
+            result = (
+                gradient(node, program.nodes, values)
+                if node.operator == GRADIENT
+                else _result(node, arrays, values, numerics)
             )
-            if node.operator not in OPERATORS:
-                raise Unsupported(f"reference: no operator {node.operator}")
-            values[node.name] = OPERATORS[node.operator](node, operands, numerics)
+            values[node.name] = accuracy.widened(node.operator, result) if accuracy else result
         return tuple(finished(values[name]) for name in program.outputs)
+
+
+def _result(
+    node: Node,
+    arrays: Mapping[str, Array],
+    values: Mapping[str, Estimate],
+    numerics: Numerics,
+) -> Estimate:
+    """The result of ``node``, whose operands are among ``values``."""
+    operands = [values[name] for name in node.arguments]
+    check(
+        "reference",
+        node,
+        (
+            Operand(each.value.shape, each.dtype, name not in arrays)
+            for name, each in zip(node.arguments, operands, strict=True)
+        ),
+    )
+    if node.operator not in OPERATORS:
+        raise Unsupported(f"reference: no operator {node.operator}")
+    return OPERATORS[node.operator](node, operands, numerics)

@@ -8,13 +8,15 @@ import msgspec
 import numpy as np
 
 from relaxcheck.generators.calls import form
+from relaxcheck.generators.core.case import target_of
 from relaxcheck.generators.core.gradients import gradients
 from relaxcheck.generators.core.program import Program
-from relaxcheck.harness.compiling.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import is_mixed
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.reproduction import Reproduction, one_bound
 from relaxcheck.oracles.answer import Bounded
 from relaxcheck.oracles.pytorch.source import reference_source
+from relaxcheck.oracles.reference.accuracy import TARGETS as LESS_ACCURATE
 from relaxcheck.oracles.reference.estimate import FORMATS
 from relaxcheck.reports.programs.python.source import array_text, rounded_up, shape_text
 
@@ -162,8 +164,9 @@ def _bound(repro: Reproduction, wanted: Bounded, *, computed: bool) -> tuple[str
         return array_text(wanted.bound), remark, False
     if not wanted.bound.any():
         return "0", "All of it can be represented exactly, so that nothing is rounded.", True
-    mixed = PIPELINES[repro.case.pipeline].mixed_precision
-    where = "float16 (ToMixedPrecision)" if mixed else "the program's own dtypes"
+    where = "float16 (ToMixedPrecision)" if is_mixed(repro.case) else "the program's own dtypes"
+    if (target := target_of(repro.case)) in LESS_ACCURATE:
+        where += f" as {target} grants it"
     twice = computed and _is_doubled(repro)
     factor = _TWICE if twice else 1
     single = one_bound(wanted, repro.ratio and repro.ratio / factor)
