@@ -89,3 +89,25 @@ def test_constants_are_parameters_where_a_pass_binds_them() -> None:
     text = repro_text(reproduction(case, wrong), "A title", {"apache-tvm": "0.27.0"})
     assert "def program():" in text
     assert "mod = program()" in text
+
+
+def test_a_pass_to_mixed_precision_has_the_bounds_of_float16() -> None:
+    tensors = Input("x", (2, 3), "float32"), Input("w", (3, 2), "float32")
+    program = Program(tensors, (Node("y", "matmul", ("x", "w")),), ("y",))
+    wrong = Outcome(Verdict.WRONG_VALUE, "compare", None, "y is off")
+    made = [
+        reproduction(Case(f"pass-{name}", program, passes=prepared([(PASSES[name], {})])), wrong)
+        for name in ("ToMixedPrecision", "FuseTIR")
+    ]
+    half, own = (repro_text(each, "A title", {"apache-tvm": "0.27.0"}) for each in made)
+    assert "rounding in float16 (ToMixedPrecision)" in half
+    assert "(ToMixedPrecision)" not in own
+    narrow, wide = (each.values["y"].bound for each in made)
+    assert (narrow > wide).all()
+
+
+def test_a_kernel_of_opencl_has_the_bounds_that_opencl_grants() -> None:
+    program = Program((Input("x", (2,), "float32"),), (Node("y", "exp", ("x",)),), ("y",))
+    wrong = Outcome(Verdict.WRONG_VALUE, "compare", None, "y is off")
+    text = script(wrong, Case("exp", program, target="opencl"))
+    assert "rounding in the program's own dtypes as opencl grants it" in text
