@@ -5,7 +5,8 @@ PyTorch traces such a call, given the types of its arguments in Relax, to functi
 the importer of exported programs converts.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -23,6 +24,9 @@ UPSTREAM = NewFile("relax/frontend/torch/tracing.py")
 _FIRST_HINT, _OTHER_HINT = 13, 40
 """PyTorch traces symbolic sizes at examples: the first size, and larger ones for the others. It
 asks the examples which way to go. So a trace at a larger, even size has to be the same."""
+
+_NO_DATA = "its data is not allocated yet"
+"""A part of PyTorch's words where a function of C++ reads a tensor that has a type alone."""
 
 
 @dataclass(slots=True)
@@ -103,7 +107,7 @@ def convert_traced(importer: Any, node: Any, aten: Importer) -> Any:
     mode = "symbolic" if made.hints else "fake"
     trace = partial(make_fx, tracing_mode=mode, _allow_non_fake_inputs=True)
     # Within torch.compile its symbols would be taken, and its guards be asked about them.
-    with tracing(None):
+    with tracing(None), _without_values(_name(importer, node)):
         traced = trace(function, decomposition_table=aten.decompositions)
         module = traced(*examples)
         if made.hints:
@@ -145,6 +149,30 @@ def convert_traced(importer: Any, node: Any, aten: Importer) -> Any:
     if isinstance(output, list | tuple):
         return relax.Tuple([inner.env[each] for each in output])
     return inner.env[output]
+
+
+@contextmanager
+def _without_values(name: str) -> Iterator[None]:
+    """Refuse the call ``name`` if PyTorch asks for the values of a tensor while it traces it.
+
+    Raises:
+        OpNotImplemented: it does.
+    """
+    from torch._subclasses import fake_tensor
+    from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+
+    asked = (
+        fake_tensor.DataDependentOutputException,
+        fake_tensor.DynamicOutputShapeException,
+        GuardOnDataDependentSymNode,
+    )
+    try:
+        yield
+    except RuntimeError as error:
+        if not isinstance(error, asked) and _NO_DATA not in str(error):
+            raise
+        reason = f"{name}, by the values of a tensor"
+        raise tvm_api.OpNotImplemented(f"Unsupported function types: {reason}") from error
 
 
 def _writes(node: Any) -> bool:

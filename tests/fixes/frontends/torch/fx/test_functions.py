@@ -217,6 +217,16 @@ def test_what_pytorch_chooses_by_a_symbolic_size_is_refused() -> None:
         from_fx(graph, [((2, tvm_api.shape_var("n")), "float32")])
 
 
+def test_what_pytorch_chooses_by_the_values_of_a_tensor_is_refused() -> None:
+    class Parts(nn.Module):
+        def forward(self, x: Any, places: Any) -> Any:
+            return torch.tensor_split(x, places)[0]
+
+    graph = torch.fx.symbolic_trace(Parts())
+    with pytest.raises(tvm_api.OpNotImplemented, match=r"tensor_split .*by the values of a tensor"):
+        from_fx(graph, [((4, 3), "float32"), ((2,), "int64")])
+
+
 def test_symbolic_sizes() -> None:
     n = tvm_api.shape_var("n")
     verify(
