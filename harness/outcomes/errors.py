@@ -24,8 +24,13 @@ LOCATION = r"(?s)\n+Error in pass: [^\n]*\nLocation \(TVMScript\):.*"
 """The module in which a pass fails, which TVM appends since 0.27. It names all that it holds."""
 _SHAPE = re.compile(r"[\[(](?:[\w#*+/%.'… -]{1,12},\s*)*[\w#*+/%.'… -]{0,12}[\])]")
 """A bracket around short items: a shape, a list of strides, an empty argument list."""
-_REPEATED = re.compile(r"(\(#\))(?:, \(#\))+")
-"""Folded shapes in a list, of which there may be any number."""
+_CAST = re.compile(r"\bdtype\(#\)")
+"""A number of a stated dtype: ``T.int64(2)``."""
+_REPEATED = re.compile(r"(\(#\)|\w*#)(?:, \1)+(?![\w#])")
+"""Folded shapes, sizes or numbered names in a list, of which there may be any number."""
+_TERM = r"(?:\(#\)|#|\b[A-Za-z]\b)"
+_ARITHMETIC = re.compile(rf"(?:{_TERM} (?:[*+/%-]|//) )*(?:\(#\)|#)(?: (?:[*+/%-]|//) {_TERM})*")
+"""Folded numbers, brackets and symbols of one letter, calculated with."""
 
 _HEAP = re.compile(
     r"\b(?:malloc|free|realloc|malloc_consolidate|munmap_chunk|unlink_chunk|_int_\w+)\(#?\): |"
@@ -220,7 +225,10 @@ def normalise(message: str) -> str:
 
 
 def fold(message: str) -> str:
-    """The headline of ``message`` with numbers, strings, layouts, dtypes and paths folded."""
+    """The headline of ``message`` with numbers, strings, layouts, dtypes and paths folded.
+
+    Shapes, lists of sizes and what is calculated of sizes are folded, however long they are.
+    """
     line = headline(message)
     line = _ADDRESS.sub("0x…", line).replace(*_CODE_GENERATORS)
     line = _PATH.sub(r"\1", line)
@@ -228,8 +236,12 @@ def fold(message: str) -> str:
         line = _QUOTED.sub("'…'", line)
     line = _PRINTED_LAYOUT.sub("L", _LAYOUT.sub("L", line))
     line = _DTYPE.sub("dtype", line)
-    line = _NUMBER.sub("#", line)
-    return _REPEATED.sub(r"\1", _SHAPE.sub("(#)", line))
+    line = _CAST.sub("#", _NUMBER.sub("#", line))
+    # Shapes stand in lists, and brackets in products.
+    for _ in range(2):
+        line = _REPEATED.sub(r"\1", _SHAPE.sub("(#)", line))
+        line = _ARITHMETIC.sub(lambda found: found[0] if len(found[0]) <= 3 else "#", line)
+    return line
 
 
 def same_elsewhere(folded: str, other: str) -> bool:

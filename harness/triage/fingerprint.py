@@ -22,7 +22,7 @@ from relaxcheck.harness.outcomes.errors import (
 )
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 
-FINGERPRINT_FORMAT = 10
+FINGERPRINT_FORMAT = 11
 """Changes when a failure may get another fingerprint; journals of another are not resumed."""
 
 _SALT = 5
@@ -41,7 +41,8 @@ INVALID = "invalid"
 BY_OPERATOR = frozenset({None, "emit", "LegalizeOps", "codegen", "load", "run", "compare"})
 """Stages of an operator's own code; all others are passes over whole programs."""
 
-_CODE_GENERATION = "codegen"
+_SERVES_ALL = frozenset({"codegen", "load"})
+"""Those of them whose code is that of no single operator."""
 
 _CHECK = "Check failed"
 
@@ -271,8 +272,8 @@ def _serves_all(signature: Signature) -> bool:
     """True of an error that names its cause, from code of TVM's that serves all operators.
 
     Such is a failed C++ check in a pass that has no code of single operators, the code generator,
-    and a refusal that names no operator. A pass may call the lowering of an operator, whose place
-    is known then.
+    the loader, and a refusal that names no operator. A pass may call the lowering of an operator,
+    whose place is known then.
     """
     if signature.verdict is Verdict.BROKEN_MODULE:
         return True
@@ -280,7 +281,7 @@ def _serves_all(signature: Signature) -> bool:
         return False
     if signature.stage not in BY_OPERATOR:
         return failed_check(signature) and not of_lowering(signature.appearance)
-    if signature.stage == _CODE_GENERATION:
+    if signature.stage in _SERVES_ALL:
         return True
     named = pattern(map(last_part, signature.operator.split(" + ")))
     refused = signature.verdict is Verdict.UNSUPPORTED
@@ -293,8 +294,8 @@ def failed_check(signature: Signature) -> bool:
 
 
 def in_pass(signature: Signature) -> bool:
-    """True of a failed check in a pass, or in the code generator, which serve all operators."""
-    own = signature.stage in BY_OPERATOR and signature.stage != _CODE_GENERATION
+    """True of a failed check in a pass, the code generator or the loader, which serve all."""
+    own = signature.stage in BY_OPERATOR - _SERVES_ALL
     return failed_check(signature) and not own
 
 

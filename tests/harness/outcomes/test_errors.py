@@ -95,6 +95,13 @@ def test_own_words_leave_out_the_class_of_the_exception() -> None:
         ("R.Tensor((2, Q, 2, 8), dtype)", "R.Tensor((B, 5, 2, 8), dtype)"),
         ("Invalid layout NWW8c: missing axis 67", "Invalid layout OXHW4i8o: missing axis 73"),
         ("operands are float64 and float32", "operands are bfloat16 and float16"),
+        ("shapes: [(T.int64(2), n), (T.int64(2), n)]", "shapes: [(m,), (m,), (m,)]"),
+        ("a map of (lambda i_0, i_1: (T.bool(1),))", "a map of (lambda i_0: (T.bool(0), 3))"),
+        (
+            "the factor (m + T.int64(1)) * T.int64(4) * m is not divisible by m * T.int64(4)",
+            "the factor (m + T.int64(2)) * m * T.int64(3) is not divisible by m * T.int64(2)",
+        ),
+        ("negative output shape [W // T.int64(2) + T.int64(1), 0]", "negative output shape [2, 0]"),
         # Releases spell them differently.
         ("uses datatype float32 on the LHS", "uses datatype T.bfloat16 on the LHS"),
     ],
@@ -109,6 +116,9 @@ def test_messages_of_different_causes_are_not_alike() -> None:
         f"Check failed: ({condition}) is false" for condition in ("a.ndim() == b", "defined()")
     )
     assert normalise(first) != normalise(second)
+    # Names and words between numbers stay.
+    assert fold("expected 3 - got 4 of x_1, y_2") == "expected # - got # of x_#, y_#"
+    assert fold("value < 1 and stride > 2") == "value < # and stride > #"
 
 
 def test_the_module_that_a_pass_fails_in_is_no_part_of_the_message() -> None:

@@ -1,5 +1,7 @@
 """Signatures and fingerprints: failures of one cause share one, and others do not."""
 
+from dataclasses import replace
+
 import pytest
 
 from relaxcheck.generators.core.case import with_target
@@ -12,6 +14,7 @@ from relaxcheck.harness.triage.fingerprint import (
     fingerprint,
     names_cause,
     same_signature,
+    sibling_key,
     signature_of,
 )
 from tests.harness.triage.test_finding import DEFAULT, TOY
@@ -125,6 +128,18 @@ def test_a_message_is_a_cause_by_itself_and_a_signal_is_none() -> None:
     ):
         first, second = (fingerprint(signature(verdict, message), way) for way in ways)
         assert (first == second) is one_cause, verdict
+
+
+def test_a_file_that_cannot_be_loaded_is_one_cause_whatever_operator_is_in_it() -> None:
+    def key(operator: str, stage: str, message: str) -> str:
+        outcome = Outcome(Verdict.OPAQUE_CRASH, stage, operator, message)
+        signature = replace(signature_of(TOY.build(DEFAULT, 0), outcome), operator=operator)
+        return sibling_key(signature, {}, lambda each: each)
+
+    words = "InternalError: Check failed: (ok) is false: Invalid file format"
+    assert key("zeros", "load", words) == key("full", "load", words)
+    assert key("zeros", "load", words) != key("zeros", "load", f"{words} of a library")
+    assert key("zeros", "run", words) != key("full", "run", words)
 
 
 def test_exceptions_that_have_nothing_but_names_are_distinguished_by_these() -> None:
