@@ -118,6 +118,36 @@ def add(
             packages, or TVM cannot be imported there.
     """
     _check_name(name)
+    try:
+        build = found(
+            name, folder(), python, pythonpath, library_path=library_path, wheel=wheel, say=say
+        )
+        builds.write(folder(), build)
+        say("starting a worker")
+        return build, worker_fault(build)
+    except BaseException as error:
+        _forget(name)
+        if isinstance(error, OSError):
+            raise ReleaseError(f"TVM build {name}: {error}") from error
+        raise
+
+
+def found(
+    name: str,
+    home: Path,
+    python: Path | None = None,
+    pythonpath: Sequence[Path] = (),
+    *,
+    library_path: Path | None = None,
+    wheel: Path | None = None,
+    say: Say = lambda line: None,
+) -> Build:
+    """The build as ``add`` has it, which nothing describes yet; a wheel is unpacked in ``home``.
+
+    Raises:
+        ReleaseError: as ``add``; what was unpacked is still there.
+        OSError: nothing can be written in ``home``.
+    """
     interpreter = Path(sys.executable) if python is None else _interpreter(name, python)
     if python is None and not pythonpath and wheel is None:
         raise ReleaseError(
@@ -127,25 +157,15 @@ def add(
     folders = [_importable(name, path) for path in pythonpath]
     libraries = "" if library_path is None else _folder(name, "--library-path", library_path)
     build = Build(name, str(interpreter), tuple(folders), libraries)
-    try:
-        if wheel is not None:
-            build = _unpacked(build, wheel, say)
-        build = _with_relaxcheck(build)
-        say("importing TVM")
-        answer = ask(build)
-        _check(build, answer)
-        build = msgspec.structs.replace(
-            build, root=answer.root, version=answer.tvm, commit=answer.commit
-        )
-        builds.write(folder(), build)
-        say("starting a worker")
-        fault = worker_fault(build)
-    except BaseException as error:
-        _forget(name)
-        if isinstance(error, OSError):
-            raise ReleaseError(f"TVM build {name}: {error}") from error
-        raise
-    return build, fault
+    if wheel is not None:
+        build = _unpacked(build, home, wheel, say)
+    build = _with_relaxcheck(build, home)
+    say("importing TVM")
+    answer = ask(build)
+    _check(build, answer)
+    return msgspec.structs.replace(
+        build, root=answer.root, version=answer.tvm, commit=answer.commit
+    )
 
 
 def ask(build: Build) -> Answer:
@@ -287,22 +307,22 @@ def _folder(name: str, option: str, path: Path) -> str:
     return str(there)
 
 
-def _with_relaxcheck(build: Build) -> Build:
+def _with_relaxcheck(build: Build, home: Path) -> Build:
     """``build`` with relaxcheck on its path, where no checkout is the working directory."""
     if CHECKOUT is not None:
         return build
-    place = folder() / build.name / builds.OWN
+    place = home / build.name / builds.OWN
     place.mkdir(parents=True, exist_ok=True)
     link_package(place)
     return msgspec.structs.replace(build, pythonpath=(*build.pythonpath, str(place)))
 
 
-def _unpacked(build: Build, wheel: Path, say: Say) -> Build:
+def _unpacked(build: Build, home: Path, wheel: Path, say: Say) -> Build:
     """``build`` with ``wheel`` in a folder of its own, and what the wheel needs besides."""
     file = wheel.expanduser().absolute()
     if not file.is_file() or file.suffix != ".whl":
         raise ReleaseError(f"TVM build {build.name}: --wheel {wheel}: there is no such wheel")
-    to = folder() / build.name / builds.PACKAGES
+    to = home / build.name / builds.PACKAGES
     unpack(build, file, to, say)
     return msgspec.structs.replace(build, pythonpath=(str(to), *build.pythonpath), wheel=str(file))
 

@@ -1,5 +1,6 @@
 """``relaxcheck bisect``: its options."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -24,15 +25,23 @@ The case also runs on every other installed TVM release (see relaxcheck releases
 that fails and the first after it that passes. For an expression (relaxcheck fuzz algebra) that is
 all: it runs no pass.
 
+With --builds it does nothing of that, but runs the case on builds of TVM in a folder, the oldest
+first by their names: wheels, environments (bin/python) and TVM's own sources, each built. It
+halves them until it knows between which two the outcome changes, some 10 runs for 250 nights. A
+build that cannot run the case, or fails in another way than the oldest and the newest, is passed
+over. What ran is kept: the same command goes on after Ctrl-C.
+
 Examples:
 
   relaxcheck bisect runs/conformance/CASE.json --fixes off
 
   relaxcheck bisect CORPUS-ENTRY --tvm 0.26
 
-Exit codes: 0 a culprit is named, or an expression fails on a release; 2 bad input, the case does
-not fail, or the workers cannot start; 3 no culprit is found, or a fault of relaxcheck itself; 130
-interrupted."""
+  relaxcheck bisect ID --builds ~/nightlies
+
+Exit codes: 0 a culprit is named, an expression fails on a release, or a build is found; 2 bad
+input, the case does not fail, or no worker can start; 3 no culprit or no change is found, or a
+fault of relaxcheck itself; 130 interrupted."""
 
 app = typer.Typer(add_completion=False)
 
@@ -44,6 +53,13 @@ def bisect(
     tvm: Release = None,
     directory: CampaignFolder = None,
     case_seconds: CaseSeconds = 60,
+    builds: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Find the first of the builds of TVM in this folder that fails, or passes again.",
+        ),
+    ] = None,
     form: Annotated[
         ResultFormat, typer.Option("--format", help="text, or json: one object and nothing else.")
     ] = ResultFormat.TEXT,
@@ -53,9 +69,16 @@ def bisect(
     Shows the program before and after that pass. An expression only runs on each release.
     """
     with one_line_errors():
-        from relaxcheck.cli.actions import bisect as action
+        if builds is None:
+            from relaxcheck.cli.actions.bisect import bisect as run
 
-        code = action.bisect(
-            case, directory, fixes=fixes, tvm=tvm, case_seconds=case_seconds, form=form
-        )
+            code = run(case, directory, fixes=fixes, tvm=tvm, case_seconds=case_seconds, form=form)
+        else:
+            if tvm is not None:
+                raise typer.BadParameter("--builds names all builds; leave --tvm out")
+            from relaxcheck.cli.actions.bisect_builds import bisect_builds
+
+            code = bisect_builds(
+                case, directory, builds, fixes=fixes, case_seconds=case_seconds, form=form
+            )
     raise typer.Exit(code)
