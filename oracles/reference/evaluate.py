@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 
 from relaxcheck.generators.core.program import GRADIENT, Node, Program
-from relaxcheck.generators.targets import LLVM
 from relaxcheck.oracles.answer import Array, Bounded, Unsupported
 from relaxcheck.oracles.limitations import Operand, check
 from relaxcheck.oracles.reference.accuracy import TARGETS
@@ -23,9 +22,11 @@ def evaluate(
     program: Program,
     arrays: Mapping[str, Array],
     numerics: Numerics = Numerics.OWN,
-    target: str = LLVM,
+    target: str = "",
 ) -> tuple[Bounded, ...]:
     """The outputs of ``program`` for the input ``arrays``, each with its bound on ``target``.
+
+    Without one they are those of a CPU, by the C library.
 
     Raises:
         Unsupported: an operator has no reference.
