@@ -23,10 +23,10 @@ their combinations is not slow."""
 _SPARED = {
     "bucketing": 3,
     "framework/test_installation.py": 8,
-    "framework/test_probes_truth.py": 16,
+    "framework/test_probes_truth.py": 48,
     "frontends": 3,
     "lowerings": 3,
-    "upstream/test_for_tvm.py": 3,
+    "upstream/test_for_tvm.py": 8,
 }
 """Of the combinations that are not slow, even of few, all but one in so many are thorough: who
 changes a fix runs all of its tests (``pytest tests/fixes -k NAME``)."""
