@@ -36,7 +36,7 @@ PYTEST := $(BIN)/pytest -n auto --dist worksteal
 help:
 	@echo "make fuzz [MINUTES=5] [FIXES=off|on]   fuzz TVM Relax, end in a table of findings"
 	@echo "make test [ARGS=...]                   the tests that a change needs, in 10 minutes"
-	@echo "make test-thorough [ARGS=...]          those that few changes need, in 9 minutes"
+	@echo "make test-thorough [ARGS=...]          those that few changes need, in 11 minutes"
 	@echo "make test-all [ARGS=...]               all tests, larger grids, more examples"
 	@echo "make test-fast [ARGS=...]              the tests that need no TVM, in a minute"
 	@echo "make quality [ARGS=...]                false alarms, planted bugs, bounds, coverage: measured"
