@@ -17,8 +17,8 @@ class Judged(Protocol):
     """The end of a case."""
 
     @property
-    def verdict(self) -> Verdict:
-        """The verdict on it."""
+    def verdict(self) -> Verdict | None:
+        """The verdict on it, if there is one."""
 
 
 Cell = TypeVar("Cell", bound=Judged)

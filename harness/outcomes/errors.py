@@ -28,8 +28,12 @@ _CAST = re.compile(r"\bdtype\(#\)")
 """A number of a stated dtype: ``T.int64(2)``."""
 _REPEATED = re.compile(r"(\(#\)|\w*#)(?:, \1)+(?![\w#])")
 """Folded shapes, sizes or numbered names in a list, of which there may be any number."""
-_TERM = r"(?:\(#\)|#|\b[A-Za-z]\b)"
-_ARITHMETIC = re.compile(rf"(?:{_TERM} (?:[*+/%-]|//) )*(?:\(#\)|#)(?: (?:[*+/%-]|//) {_TERM})*")
+_SIGN = "(?:[*+/%-]|//)"
+_FOLDED = r"(?:\(#\)|#)"
+_TERM = rf"(?:{_FOLDED}|\b[A-Za-z]\b)"
+_ARITHMETIC = re.compile(
+    rf"(?:{_TERM} {_SIGN} )+{_FOLDED}(?: {_SIGN} {_TERM})*|{_FOLDED}(?: {_SIGN} {_TERM})+"
+)
 """Folded numbers, brackets and symbols of one letter, calculated with."""
 
 _HEAP = re.compile(
@@ -239,8 +243,7 @@ def fold(message: str) -> str:
     line = _CAST.sub("#", _NUMBER.sub("#", line))
     # Shapes stand in lists, and brackets in products.
     for _ in range(2):
-        line = _REPEATED.sub(r"\1", _SHAPE.sub("(#)", line))
-        line = _ARITHMETIC.sub(lambda found: found[0] if len(found[0]) <= 3 else "#", line)
+        line = _ARITHMETIC.sub("#", _REPEATED.sub(r"\1", _SHAPE.sub("(#)", line)))
     return line
 
 

@@ -184,11 +184,12 @@ def _asked(compiled: Sequence[_Compiled]) -> list[list[Run]]:
 
 def _planned(member: _Compiled) -> Iterator[Planned[Question]]:
     case = member.case
+    mixed, target = is_mixed(case), target_of(case)
     idle = isinstance(case.expect, Invalid) or member.program.checked
     for index, regime in () if idle else case.runs:
         values = arrays(case, index, regime)
         program = static(case.program, case.bindings[index])
-        question = Question(program, values, is_mixed(case), target_of(case))
+        question = Question(program, values, mixed, target)
         yield Planned(index, regime, question, _arguments(case, index, values))
 
 

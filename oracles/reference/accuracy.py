@@ -29,25 +29,23 @@ _ROUNDED = ("divide", "sqrt")
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """The errors in ULP that a target is granted, by function.
+    """The errors in ULP that a target is granted: a table of functions for each format.
 
-    ``single`` counts in float32 and narrower formats, ``double`` in float64. A function that a
-    table lacks is as accurate as the reference assumes.
+    What no table has is as accurate as the reference assumes.
     """
 
-    single: Mapping[str, float]
-    double: Mapping[str, float]
+    tables: Mapping[str, Mapping[str, float]]
 
     def units(self, operator: str, dtype: str) -> Mapping[str, float]:
         """The errors in ULP of the functions that ``operator`` is computed by in ``dtype``."""
-        table = self.double if dtype == "float64" else self.single
+        table = self.tables.get(dtype, {})
         used = _every() if operator == GRADIENT else _USED.get(operator, ())
         return {name: table[name] for name in used if name in table}
 
     def widened(self, operator: str, estimate: Estimate) -> Estimate:
         """``estimate``, a result of ``operator``, with the error that the target is granted."""
         units = self.units(operator, estimate.dtype)
-        if estimate.dtype not in FORMATS or not units:
+        if not units:
             return estimate
         ratio = max(1.0, *(units[name] / _assumed(name) for name in units))
         # A quotient or root that is a number of the format need not be that number.
@@ -121,10 +119,19 @@ _OPENCL = {
 }
 
 TARGETS: Mapping[str, Accuracy] = MappingProxyType(
-    {"opencl": Accuracy(single={**_OPENCL, "divide": 2.5, "sqrt": 3.0}, double=_OPENCL)}
+    {
+        "opencl": Accuracy(
+            {
+                "float16": {"pow": 4.0, "erf": 4.0, "tan": 2.5, "sqrt": 1.5, "divide": 1.0},
+                "float32": {**_OPENCL, "sqrt": 3.0, "divide": 2.5},
+                "float64": _OPENCL,
+            }
+        )
+    }
 )
 """The accuracy of targets that are granted more.
 
-Source: The OpenCL C Specification 3.0, section 7.4, "Relative Error as ULPs", the tables of single
-precision (full profile) and of double precision, which rounds quotients and roots correctly.
+Source: The OpenCL C Specification, "Relative Error as ULPs": the tables of half, single and double
+precision, full profile. The last rounds quotients and roots correctly; of the first only what is
+beyond ``bounds.LIBM`` is here. bfloat16 is computed in single precision, far more accurately.
 """

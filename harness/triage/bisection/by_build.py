@@ -5,12 +5,11 @@ more builds asks only the new ones.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
 
 import msgspec
 
 from relaxcheck.generators.core.case import AnyCase
+from relaxcheck.harness.matrix.keeping import Kept
 from relaxcheck.harness.outcomes.differential import passed
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
@@ -67,85 +66,37 @@ class ByBuild(msgspec.Struct, frozen=True):
         return next((row for row in self.builds if row.name == name), None)
 
 
-class _Kept(msgspec.Struct, frozen=True):
-    """A line of the file: what ``outcome`` is of, and that."""
-
-    path: str
-    stamp: str
-    seconds: float
-    outcome: OnBuild
-
-
-@dataclass(slots=True)
-class Memory:
-    """The outcomes of one case that ``file`` keeps, a line for each.
-
-    A build that was made anew is another, and so is a search with another deadline. What has no
-    verdict is not kept: a package may be installed meanwhile.
-    """
-
-    file: Path
-    seconds: float
-    _known: dict[tuple[str, str, float], OnBuild] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """Read the file; a line that was cut off, or is of another version, counts as missing."""
-        lines = self.file.read_bytes().splitlines() if self.file.exists() else []
-        for line in lines:
-            try:
-                kept = msgspec.json.decode(line, type=_Kept)
-            except msgspec.DecodeError:
-                continue
-            self._known[kept.path, kept.stamp, kept.seconds] = kept.outcome
-
-    def get(self, candidate: Candidate) -> OnBuild | None:
-        """The outcome on ``candidate``, if it ran as it is now."""
-        return self._known.get((str(candidate.path), candidate.stamp, self.seconds))
-
-    def put(self, candidate: Candidate, outcome: OnBuild) -> None:
-        """Keep the ``outcome`` on ``candidate``. Raises ``OSError``."""
-        if outcome.verdict is None:
-            return
-        kept = _Kept(str(candidate.path), candidate.stamp, self.seconds, outcome)
-        self._known[kept.path, kept.stamp, kept.seconds] = outcome
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        with self.file.open("ab") as out:
-            # Behind a line that was cut off.
-            out.write(b"\n" * _is_cut(self.file) + msgspec.json.encode(kept) + b"\n")
-
-
-def _is_cut(file: Path) -> bool:
-    text = file.read_bytes()
-    return bool(text) and not text.endswith(b"\n")
-
-
 def search(
     case: AnyCase,
     builds: Sequence[Candidate],
-    memory: Memory,
+    kept: Kept[OnBuild],
     limits: Limits,
     show: Callable[[str], None],
 ) -> ByBuild:
     """Run ``case`` on as few of ``builds``, the oldest first, as show where its outcome changes.
 
-    ``show`` is called with a line for each that runs, and for each outcome.
+    ``show`` is called with a line for each that runs, and for each outcome. ``kept`` has those of
+    earlier searches: a build that was made anew, or another deadline, makes another. What has no
+    verdict is not kept, as a package may be installed meanwhile.
 
     Raises:
-        OSError: the file of ``memory`` cannot be written.
+        OSError: ``kept`` cannot be written, or a build is gone.
     """
     ran: dict[int, OnBuild] = {}
-    search = halving(len(builds))
+    tries = halving(len(builds))
+    what = f"{case.identifier} fixes={case.fixes} seconds={limits.seconds:g}"
     try:
-        at = next(search)
+        at = next(tries)
         while True:
             candidate = builds[at]
-            kept = memory.get(candidate)
-            outcome = kept or _on(case, candidate, limits, show)
-            if kept is None:
-                memory.put(candidate, outcome)
+            key = str(candidate.path), candidate.stamp, what
+            before = kept.get(*key)
+            outcome = before or _on(case, candidate, limits, show)
+            if before is None and outcome.verdict is not None:
+                kept.add(*key, outcome)
             ran[at] = outcome
-            show("; ".join(_told(outcome, ran_before=kept is not None)))
-            at = search.send(outcome.counts)
+            show("; ".join(_told(outcome, ran_before=before is not None)))
+            at = tries.send(outcome.counts)
     except StopIteration as end:
         change = end.value
     rows = tuple(ran[at] for at in sorted(ran))

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -13,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from relaxcheck.cli.exit_codes import BAD_INPUT, FAULT
-from relaxcheck.cli.lookup import look_up
+from relaxcheck.cli.lookup import RecordedCase, look_up
 from relaxcheck.cli.options import ResultFormat, Switch
 from relaxcheck.cli.terminal import console, error_console
 from relaxcheck.generators.core.case import AnyCase, CaseError, with_fixes
@@ -45,13 +46,9 @@ def bisect(
         CaseError: there is no such case, it cannot be read, or it is a batch.
         PoolError: the workers cannot start.
     """
-    recorded = look_up(name, directory)
+    recorded = single(name, directory, fixes)
     case = recorded.case
-    if of(case).is_batch(case):
-        raise CaseError(f"{name} is a batch; give one of its cases")
     here = release(tvm or recorded.environment.get("release", own().name))
-    if fixes is not None:
-        case = with_fixes(case, fixes is Switch.ON)
     progress = _Progress(error_console(), case)
     limits = Limits(seconds=case_seconds)
     try:
@@ -78,6 +75,21 @@ def bisect(
     else:
         tell(console(), case, result)
     return exit_code(case, result)
+
+
+def single(name: str, directory: Path | None, fixes: Switch | None) -> RecordedCase:
+    """The case that the user calls ``name``, with the fixes as the user has them.
+
+    Raises:
+        CaseError: there is no such case, it cannot be read, or it is a batch.
+    """
+    recorded = look_up(name, directory)
+    case = recorded.case
+    if of(case).is_batch(case):
+        raise CaseError(f"{name} is a batch; give one of its cases")
+    if fixes is not None:
+        recorded = replace(recorded, case=with_fixes(case, fixes is Switch.ON))
+    return recorded
 
 
 def _heap(result: Bisected) -> Outcome | None:

@@ -9,21 +9,23 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
+from relaxcheck.cli.actions.bisect import single
 from relaxcheck.cli.exit_codes import BAD_INPUT, FAULT
-from relaxcheck.cli.lookup import look_up
 from relaxcheck.cli.options import ResultFormat, Switch
 from relaxcheck.cli.terminal import RUNS, console, error_console
-from relaxcheck.generators.core.case import CaseError, with_fixes
-from relaxcheck.harness.kinds import of
+from relaxcheck.harness.matrix.keeping import Kept, sources_of
 from relaxcheck.harness.releases.many import candidates
-from relaxcheck.harness.triage.bisection.by_build import PASSES, ByBuild, Memory, OnBuild, search
+from relaxcheck.harness.triage.bisection.by_build import PASSES, ByBuild, OnBuild, search
 from relaxcheck.harness.workers.jobs import Limits
 
 _WORDS = 300
 """Characters of a message that are shown."""
 
-KEPT = "builds"
-"""The folder in that of the campaigns where outcomes are kept."""
+KEPT = RUNS / "builds.jsonl"
+"""The file that keeps outcomes."""
+
+_ROOMS = ("fixes", "generators", "harness", "oracles")
+"""The modules of ours that decide how a case ends; the outcomes of other ones run again."""
 
 
 def bisect_builds(
@@ -40,30 +42,26 @@ def bisect_builds(
     Raises:
         CaseError: there is no such case, it is a batch, or ``folder`` has fewer than two builds.
     """
-    case = look_up(name, directory).case
-    if of(case).is_batch(case):
-        raise CaseError(f"{name} is a batch; give one of its cases")
-    if fixes is not None:
-        case = with_fixes(case, fixes is Switch.ON)
+    case = single(name, directory, fixes).case
     builds = candidates(folder)
-    file = RUNS / KEPT / f"{case.identifier}-fixes-{'on' if case.fixes else 'off'}.jsonl"
+    kept = Kept(KEPT, OnBuild, sources_of(_ROOMS))
     errors = error_console()
 
     def show(line: str) -> None:
         errors.print(line, markup=False, highlight=False, soft_wrap=True)
 
-    result = search(case, builds, Memory(file, case_seconds), Limits(seconds=case_seconds), show)
+    result = search(case, builds, kept, Limits(seconds=case_seconds), show)
     if form is ResultFormat.JSON:
         sys.stdout.write(msgspec.json.encode(result).decode() + "\n")
     else:
-        tell(console(), result, file)
+        tell(console(), result)
     if not any(row.verdict for row in result.builds):
         return BAD_INPUT
     return FAULT if result.after is None else 0
 
 
-def tell(out: Console, result: ByBuild, file: Path) -> None:
-    """Print ``result``, whose outcomes ``file`` keeps, for a person."""
+def tell(out: Console, result: ByBuild) -> None:
+    """Print ``result`` for a person."""
     table = Table(
         title=f"case {result.case} on {len(result.builds)} of {result.of} builds",
         title_justify="left",
@@ -78,8 +76,8 @@ def tell(out: Console, result: ByBuild, file: Path) -> None:
     out.print(table)
     for line in (*_missing(result), *_found(result)):
         out.print(line, markup=False, highlight=False, soft_wrap=True)
-    if file.exists():
-        out.print(f"Outcomes are kept in {file}.", markup=False, highlight=False, soft_wrap=True)
+    if KEPT.exists():
+        out.print(f"Outcomes are kept in {KEPT}.", markup=False, highlight=False)
 
 
 def _missing(result: ByBuild) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """A target is granted the errors of its own definition, and no others."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -66,6 +67,17 @@ def test_sums_products_and_quotients_of_doubles_are_rounded_correctly() -> None:
     assert (of("power", "opencl", *wide).bound > of("power", LLVM, *wide).bound).all()
 
 
+def test_narrower_formats_are_granted_less() -> None:
+    x, y = (np.array(each, np.float16) for each in ((1.5, 3.0), (2.0, 3.0)))
+    granted, usual = (of("power", target, x, y) for target in ("opencl", LLVM))
+    assert within(off_by(4, granted), granted).ok
+    assert not within(off_by(7, granted), granted).ok
+    assert not within(off_by(4, granted), usual).ok
+    assert np.array_equal(of("exp", "opencl", x).bound, of("exp", LLVM, x).bound)
+    wide = x.astype(ml_dtypes.bfloat16)
+    assert np.array_equal(of("exp", "opencl", wide).bound, of("exp", LLVM, wide).bound)
+
+
 def test_what_is_infinite_stays_certain() -> None:
     result = of("divide", "opencl", np.array([0.0, 1.0], np.float32), np.array([2.0, 0.0], "f4"))
     assert result.value[0] == 0
@@ -75,17 +87,18 @@ def test_what_is_infinite_stays_certain() -> None:
 
 def test_every_name_is_an_operator_of_the_reference_and_every_function_has_a_figure() -> None:
     assert accuracy._USED.keys() <= OPERATORS.keys() | {"grad.nll_loss_backward"}
-    figures = OPENCL.single.keys()
-    assert {name for names in accuracy._USED.values() for name in names} <= figures
-    assert OPENCL.double.keys() <= figures
+    single, double, half = (OPENCL.tables[f"float{bits}"] for bits in (32, 64, 16))
+    assert {name for names in accuracy._USED.values() for name in names} == single.keys()
+    assert double.keys() == single.keys() - {"divide", "sqrt"}
+    assert all(figure < single[name] for name, figure in half.items())
     assert accuracy.TARGETS.keys() <= TARGETS.keys()
     assert LLVM not in accuracy.TARGETS
 
 
 def test_a_gradient_may_be_computed_by_any_function() -> None:
-    assert OPENCL.units(GRADIENT, "float32") == dict(OPENCL.single)
+    assert OPENCL.units(GRADIENT, "float32") == OPENCL.tables["float32"]
     assert not OPENCL.units("add", "float32")
-    assert not Accuracy({}, {}).units("exp", "float32")
+    assert not Accuracy({}).units("exp", "float32")
 
 
 def test_integers_stay_exact() -> None:

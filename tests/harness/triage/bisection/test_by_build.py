@@ -8,12 +8,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from relaxcheck.harness.matrix.keeping import Kept
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.releases.builds import Build
 from relaxcheck.harness.releases.many import Candidate, candidates
 from relaxcheck.harness.releases.releases import Release, ReleaseError, of_build
 from relaxcheck.harness.triage.bisection import by_build
-from relaxcheck.harness.triage.bisection.by_build import ByBuild, Memory, OnBuild, search
+from relaxcheck.harness.triage.bisection.by_build import ByBuild, OnBuild, search
 from relaxcheck.harness.workers.jobs import Job, Limits
 from relaxcheck.harness.workers.pool import PoolError
 from tests.harness.triage.test_finding import DEFAULT, TOY
@@ -51,8 +52,9 @@ class Builds:
     def _of(self, name: str) -> Outcome | str:
         return self.outcomes.get(int(name[-1]), Outcome(Verdict.PASS))
 
-    def search(self, memory: Memory) -> ByBuild:
-        return search(CASE, self.candidates, memory, Limits(seconds=3), self.said.append)
+    def search(self, file: Path, seconds: float = 3) -> ByBuild:
+        kept = Kept(file, OnBuild)
+        return search(CASE, self.candidates, kept, Limits(seconds=seconds), self.said.append)
 
 
 class _Pool:
@@ -98,7 +100,7 @@ def test_the_first_that_fails_is_found_and_the_rest_stays_untried(
     make: Callable[..., Builds], tmp_path: Path
 ) -> None:
     builds = make(dict.fromkeys((5, 6, 7), BAD))
-    found = builds.search(Memory(tmp_path / "kept.jsonl", 3))
+    found = builds.search(tmp_path / "kept.jsonl")
     assert (found.before, found.after) == ("apache_tvm-0.28.dev4", "apache_tvm-0.28.dev5")
     assert (found.of, len(found.builds), found.skipped) == (7, 4, ())
     row = found.on(found.after)
@@ -114,10 +116,10 @@ def test_the_first_that_fails_is_found_and_the_rest_stays_untried(
 def test_what_passes_again_and_another_failure_are_found_too(
     make: Callable[..., Builds], tmp_path: Path
 ) -> None:
-    found = make(dict.fromkeys((1, 2, 3), BAD)).search(Memory(tmp_path / "a.jsonl", 3))
+    found = make(dict.fromkeys((1, 2, 3), BAD)).search(tmp_path / "a.jsonl")
     assert found.after == "apache_tvm-0.28.dev4"
     outcomes = dict.fromkeys((1, 2), REFUSED) | dict.fromkeys((3, 4, 5, 6, 7), BAD)
-    found = make(outcomes).search(Memory(tmp_path / "b.jsonl", 3))
+    found = make(outcomes).search(tmp_path / "b.jsonl")
     assert found.after == "apache_tvm-0.28.dev3"
 
 
@@ -126,12 +128,12 @@ def test_builds_that_say_nothing_are_passed_over(
 ) -> None:
     fault = Outcome(Verdict.HARNESS_ERROR, "oracle", None, "KeyError")
     builds = make({1: "it lacks torch", 3: fault, 4: "no worker", 5: REFUSED, 6: BAD, 7: BAD})
-    found = builds.search(Memory(tmp_path / "kept.jsonl", 3))
+    found = builds.search(tmp_path / "kept.jsonl")
     assert (found.before, found.after) == ("apache_tvm-0.28.dev2", "apache_tvm-0.28.dev6")
     assert found.skipped == tuple(f"apache_tvm-0.28.dev{number}" for number in (3, 4, 5))
     reasons = {row.name[-1]: row.missing for row in found.builds if row.missing}
     assert reasons == {"1": "it lacks torch", "4": "no worker starts"}
-    assert make({}).search(Memory(tmp_path / "same.jsonl", 3)).after is None
+    assert make({}).search(tmp_path / "same.jsonl").after is None
 
 
 def test_what_ran_is_kept_until_the_build_or_the_deadline_changes(
@@ -140,24 +142,24 @@ def test_what_ran_is_kept_until_the_build_or_the_deadline_changes(
     file = tmp_path / "deep" / "kept.jsonl"
     outcomes: dict[int, Outcome | str] = dict.fromkeys((5, 6, 7), BAD) | {4: "it lacks torch"}
     first = make(outcomes)
-    found = first.search(Memory(file, 3))
+    found = first.search(file)
     assert len(first.ran) == len(set(first.ran)) == 4
     # A worker that died while it wrote, and a line of another version.
     file.write_bytes(file.read_bytes() + b'{"other": 1}\n{"path": "/')
     again = make(outcomes)
-    assert again.search(Memory(file, 3)) == found
+    assert again.search(file) == found
     assert not again.ran
     assert any(line.endswith("it ran before") for line in again.said)
     # What could not run is tried again.
     del outcomes[4]
     mended = make(outcomes)
-    assert mended.search(Memory(file, 3)).before == "apache_tvm-0.28.dev4"
+    assert mended.search(file).before == "apache_tvm-0.28.dev4"
     assert mended.ran == ["apache_tvm-0.28.dev4"]
     assert all(msgspec.json.decode(line) for line in file.read_bytes().splitlines()[-1:])
     other = make(outcomes)
-    other.search(Memory(file, 4))
+    other.search(file, 4)
     assert other.ran
     anew = make(outcomes)
     os.utime(anew.candidates[0].path, (1, 1))
-    anew.search(Memory(file, 3))
+    anew.search(file)
     assert anew.ran == [anew.candidates[0].name]
