@@ -28,8 +28,8 @@ from relaxcheck.harness.known.expected_failures import (
 )
 from relaxcheck.harness.known.known import findings_in
 from relaxcheck.harness.known.tally import utc_today
-from relaxcheck.harness.matrix.keeping import Kept
 from relaxcheck.harness.outcomes.errors import headline
+from relaxcheck.harness.outcomes.keeping import Kept
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.paths import CORPUS
 from relaxcheck.harness.releases.releases import Release, ReleaseError, release

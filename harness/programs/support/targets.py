@@ -14,8 +14,8 @@ from relaxcheck.generators.core.case import with_target
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.operators.family import OperatorFamily
 from relaxcheck.harness import kinds
-from relaxcheck.harness.matrix.keeping import Kept
 from relaxcheck.harness.outcomes.errors import headline
+from relaxcheck.harness.outcomes.keeping import Kept
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.releases.releases import release
 from relaxcheck.harness.workers.jobs import Job, Limits

@@ -11,7 +11,7 @@ from relaxcheck.generators.torch.case import TorchCase
 from relaxcheck.generators.torch.family import SAMPLE, TorchFamily
 from relaxcheck.generators.torch.running import EXPORT, IMPORT
 from relaxcheck.harness.matrix import matrix
-from relaxcheck.harness.matrix.keeping import Kept
+from relaxcheck.harness.outcomes.keeping import Kept
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.releases.releases import ReleaseError
 from relaxcheck.harness.torch.table.counting import OFF, ON, Counts, ending

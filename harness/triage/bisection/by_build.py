@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from relaxcheck.generators.core.case import AnyCase
-from relaxcheck.harness.matrix.keeping import Kept
 from relaxcheck.harness.outcomes.differential import passed
 from relaxcheck.harness.outcomes.errors import headline
+from relaxcheck.harness.outcomes.keeping import Kept
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.releases.many import Candidate, opened
 from relaxcheck.harness.releases.releases import Release, ReleaseError

@@ -13,7 +13,7 @@ from relaxcheck.cli.actions.bisect import single
 from relaxcheck.cli.exit_codes import BAD_INPUT, FAULT
 from relaxcheck.cli.options import ResultFormat, Switch
 from relaxcheck.cli.terminal import RUNS, console, error_console
-from relaxcheck.harness.matrix.keeping import Kept, sources_of
+from relaxcheck.harness.outcomes.keeping import Kept, sources_of
 from relaxcheck.harness.releases.many import candidates
 from relaxcheck.harness.triage.bisection.by_build import PASSES, ByBuild, OnBuild, search
 from relaxcheck.harness.workers.jobs import Limits

@@ -15,7 +15,7 @@ from relaxcheck.cli.terminal import console
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.harness.known.corpus import entry_folder
 from relaxcheck.harness.matrix import matrix as running
-from relaxcheck.harness.matrix.keeping import Kept
+from relaxcheck.harness.outcomes.keeping import Kept
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.paths import CHECKOUT
 from relaxcheck.harness.releases.releases import known

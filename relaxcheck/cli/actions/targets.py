@@ -11,8 +11,8 @@ from relaxcheck.cli.options import ResultFormat
 from relaxcheck.cli.terminal import console, error_console
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.targets import LLVM, TARGETS
-from relaxcheck.harness.matrix.keeping import Kept
 from relaxcheck.harness.native.toolchain import chosen_target, missing
+from relaxcheck.harness.outcomes.keeping import Kept
 from relaxcheck.harness.paths import CHECKOUT
 from relaxcheck.harness.programs.support.targets import Cell, Table, merged, subjects, table
 from relaxcheck.harness.releases.releases import named, own

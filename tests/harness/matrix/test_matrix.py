@@ -18,8 +18,8 @@ from relaxcheck.harness.kinds import decode_record
 from relaxcheck.harness.known.corpus import Record, entries
 from relaxcheck.harness.known.expected_failures import ExpectedFailure, KnownFinding, case_point
 from relaxcheck.harness.matrix import matrix
-from relaxcheck.harness.matrix.keeping import Kept
 from relaxcheck.harness.matrix.matrix import Cell
+from relaxcheck.harness.outcomes.keeping import Kept
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.releases.releases import Release, ReleaseError
 from relaxcheck.harness.triage.finding import Reduced, finding_of

@@ -12,8 +12,8 @@ from relaxcheck.cli.options import ResultFormat
 from relaxcheck.cli.terminal import check_writable, console, error_console
 from relaxcheck.generators.core.case import CaseError, encode
 from relaxcheck.generators.torch.family import families
-from relaxcheck.harness.matrix.keeping import Kept, sources_of
 from relaxcheck.harness.matrix.matrix import Cell
+from relaxcheck.harness.outcomes.keeping import Kept, sources_of
 from relaxcheck.harness.releases.releases import named, own
 from relaxcheck.harness.torch.table.regressing import Comparison, Subject, compared, subjects
 from relaxcheck.harness.workers.jobs import Limits

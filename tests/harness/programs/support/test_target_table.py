@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from relaxcheck.harness.matrix.keeping import Kept
+from relaxcheck.harness.outcomes.keeping import Kept
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.support import targets
 from relaxcheck.harness.programs.support.targets import Cell, Table, table

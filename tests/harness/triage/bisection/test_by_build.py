@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from relaxcheck.harness.matrix.keeping import Kept
+from relaxcheck.harness.outcomes.keeping import Kept
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.releases.builds import Build
 from relaxcheck.harness.releases.many import Candidate, candidates

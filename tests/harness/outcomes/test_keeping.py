@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from relaxcheck.harness.matrix.keeping import Kept, sources_of
 from relaxcheck.harness.matrix.matrix import Cell
+from relaxcheck.harness.outcomes.keeping import Kept, sources_of
 from relaxcheck.harness.outcomes.outcome import Verdict
 
 PASS = Cell(Verdict.PASS, "as it should")
