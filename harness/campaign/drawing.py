@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count as numbers
 from itertools import cycle
-from math import prod
+from math import gcd, prod
 from pathlib import Path
 from statistics import median_low
 from typing import TypeVar
@@ -103,14 +103,22 @@ _SHARE = 8
 """Families of random programs get one case of so many."""
 
 
+_TURNS = 4
+"""Turns of the median family in a round: shares are proportional to so much of it."""
+
+_LEAST = 2
+"""Turns that every family has: faults hide in those of few cells, too."""
+
+
 def turns_of(families: Sequence[Family]) -> tuple[int, ...]:
-    """Cases of each family in a round, in multiples of the median family's.
+    """Cases of each family in a round, in quarters of the median family's.
 
     A family has as many as it takes to draw all pairs of its cells, so that a campaign covers all
     families' pairs at about the same time; one of many axes, whose pairs come many in a case but
     where most combinations lie and faults hide longest, has three quarters of its share of all
     pairs at least. Every operator is drawn in every round. Families of random programs
-    (``Structured``) share one case in eight among others, evenly.
+    (``Structured``) share one case in eight among others, evenly. Families that are alike, or alone,
+    have a case each.
     """
     cells = [sorted(_cells(family), reverse=True) for family in families]
     # Two axes need a case for each pair of their cells.
@@ -122,13 +130,15 @@ def turns_of(families: Sequence[Family]) -> tuple[int, ...]:
     structured = [isinstance(family, Structured) for family in families]
     others = sum(count for count, own in zip(turns, structured, strict=True) if not own)
     share = max(1, round(others / (_SHARE - 1) / max(sum(structured), 1)))
-    return tuple(share if own else count for count, own in zip(turns, structured, strict=True))
+    turns = [share if own else count for count, own in zip(turns, structured, strict=True)]
+    common = gcd(*turns)
+    return tuple(count // common for count in turns)
 
 
 def _multiples(counts: Sequence[int]) -> list[int]:
-    """Each of ``counts`` as a multiple of the median, 1 at least."""
+    """Turns in proportion to ``counts``: ``_TURNS`` of the median, ``_LEAST`` at least."""
     usual = max(median_low(counts), 1)
-    return [max(1, round(count / usual)) for count in counts]
+    return [max(_LEAST, round(_TURNS * count / usual)) for count in counts]
 
 
 _STEP = round(2**64 * (5**0.5 - 1) / 2)
