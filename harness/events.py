@@ -24,6 +24,7 @@ class EventType(enum.StrEnum):
     RESUMED = "resumed"
     SALVAGED = "salvaged"
     GONE = "release gone"
+    CURED = "known finding cured"
 
 
 DESCRIPTIONS = {

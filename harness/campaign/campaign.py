@@ -164,6 +164,7 @@ class Campaign:
             self._investigations.save()
             self._note_events()
             self._note_company()
+            self._note_cured()
             self._note_left()
             self.journal.write_coverage(self.state.cells)
             self.state.interrupted = stop()
@@ -374,6 +375,13 @@ class Campaign:
         for event in unrepeated:
             if event not in written:
                 self.journal.note(event)
+
+    def _note_cured(self) -> None:
+        """Name the known findings that are gone: the findings list only those that are there."""
+        written = {event.text for event in self.journal.events() if event.type is EventType.CURED}
+        for fingerprint, status in self.state.known.items():
+            if status is FindingStatus.GONE and fingerprint not in written:
+                self.journal.note(Event(EventType.CURED, fingerprint))
 
     def _drawn(self, case: AnyCase, outcome: Outcome) -> None:
         expected_by, failure = self._tally(case, outcome)

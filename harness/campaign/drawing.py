@@ -117,8 +117,7 @@ def turns_of(families: Sequence[Family]) -> tuple[int, ...]:
     families' pairs at about the same time; one of many axes, whose pairs come many in a case but
     where most combinations lie and faults hide longest, has three quarters of its share of all
     pairs at least. Every operator is drawn in every round. Families of random programs
-    (``Structured``) share one case in eight among others, evenly. Families that are alike, or alone,
-    have a case each.
+    (``Structured``) share one case in eight among others, evenly. A family alone has one turn.
     """
     cells = [sorted(_cells(family), reverse=True) for family in families]
     # Two axes need a case for each pair of their cells.

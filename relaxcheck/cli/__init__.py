@@ -17,6 +17,7 @@ SUMMARIES = {
     "Look for failures": {
         "fuzz": "Draw programs, compile and run them with TVM, and check every result.",
         "report": "Write a campaign, or the corpus, as one web page.",
+        "site": "Write the campaigns of many nights as one static site.",
         "merge": "Merge campaigns: shards, machines, nights.",
         "families": "List the families of programs and their axes.",
         "passes": "List the passes of Relax: which change programs, and which fail, by release.",

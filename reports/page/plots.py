@@ -32,12 +32,13 @@ _VARIABLES = {
 }
 """Placeholders for the page's colours; those of verdicts follow."""
 
-_TEXT, _LINE, _MUTED, _ACCENT = _VARIABLES
-_COLOURS = {verdict: f"#0505{number:02x}" for number, verdict in enumerate(Verdict, 16)}
+_TEXT, _LINE, _MUTED, ACCENT = _VARIABLES
+COLOURS = {verdict: f"#0505{number:02x}" for number, verdict in enumerate(Verdict, 16)}
+"""Placeholders for the page's colours of verdicts, as ``ACCENT`` is one for another."""
 
 
 @contextmanager
-def _styled() -> Iterator[None]:
+def styled() -> Iterator[None]:
     """A context in which figures are drawn and written in the style of the page."""
     # The import takes half a second, which no other command should wait for.
     import matplotlib
@@ -111,7 +112,7 @@ def timeline(ran: Sequence[Ran], bins: int = _BINS) -> Timeline | None:
     return Timeline(at, bins, {verdict: tuple(column) for verdict, column in counts.items()})
 
 
-@_styled()
+@styled()
 def timeline_svg(line: Timeline) -> str:
     """Two plots, side by side: the share of each verdict, and cases a second."""
     figure, shares, rates = _pair()
@@ -124,23 +125,23 @@ def timeline_svg(line: Timeline) -> str:
         heights = [
             100 * n / total if total else 0.0 for n, total in zip(column, totals, strict=True)
         ]
-        colour = _COLOURS[verdict]
+        colour = COLOURS[verdict]
         shares.bar(starts, heights, width, bottom, align="edge", color=colour, linewidth=0)
         bottom = [a + b for a, b in zip(bottom, heights, strict=True)]
     shares.set_ylim(0, 100)
     shares.set_ylabel("% of cases")
     edges = [*starts, line.seconds / unit]
-    rates.stairs(line.rates, edges, color=_ACCENT, fill=True, alpha=0.25)
-    rates.stairs(line.rates, edges, color=_ACCENT, linewidth=1.5)
+    rates.stairs(line.rates, edges, color=ACCENT, fill=True, alpha=0.25)
+    rates.stairs(line.rates, edges, color=ACCENT, linewidth=1.5)
     rates.set_ylim(0)
     rates.set_ylabel("cases a second")
     for axes in (shares, rates):
         axes.set_xlim(0, line.seconds / unit)
         axes.set_xlabel(name)
-    return _svg(figure, "timeline")
+    return svg_text(figure, "timeline")
 
 
-@_styled()
+@styled()
 def trend_svg(points: Sequence[Point]) -> str:
     """Findings, and the share of failing cases, over campaigns in their order."""
     figure, findings, failing = _pair()
@@ -149,12 +150,12 @@ def trend_svg(points: Sequence[Point]) -> str:
         (findings, [point.findings for point in points], "findings"),
         (failing, [100 * point.failing for point in points], "% of cases that fail"),
     ):
-        axes.plot(places, values, color=_ACCENT, marker="o", markersize=4, linewidth=1.5)
+        axes.plot(places, values, color=ACCENT, marker="o", markersize=4, linewidth=1.5)
         axes.set_ylim(0, max(*values, 1) * 1.15)
         axes.set_ylabel(label)
         axes.set_xticks(places, [point.name for point in points])
         axes.margins(x=0.08)
-    return _svg(figure, "trend")
+    return svg_text(figure, "trend")
 
 
 def _pair() -> "tuple[Figure, Axes, Axes]":
@@ -166,7 +167,7 @@ def _pair() -> "tuple[Figure, Axes, Axes]":
     return figure, left, right
 
 
-def _svg(figure: "Figure", name: str) -> str:
+def svg_text(figure: "Figure", name: str) -> str:
     """``figure`` as an element of a page: in the page's font and colours, as wide as there is room.
 
     Its size stays as the ``viewBox``. Identifiers begin with ``name``: no other plot has the same.
@@ -187,4 +188,4 @@ def _svg(figure: "Figure", name: str) -> str:
 
 
 def _verdict_variables() -> dict[str, str]:
-    return {colour: f"var(--{verdict})" for verdict, colour in _COLOURS.items()}
+    return {colour: f"var(--{verdict})" for verdict, colour in COLOURS.items()}

@@ -16,6 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from relaxcheck.cli.causes import known_causes
 from relaxcheck.cli.exit_codes import BAD_INPUT, INTERRUPTED
 from relaxcheck.cli.terminal import RUNS, called_as, console, newest_campaign, warn
+from relaxcheck.cli.writing import replace_text
 from relaxcheck.generators.core.case import AnyCase, CaseError
 from relaxcheck.harness.kinds import of
 from relaxcheck.harness.known.corpus import EXPORTS, entries, readable
@@ -100,7 +101,7 @@ def report(
         )
         interrupted = learnt.interrupted
         file = out or last / PAGE
-    _write(file, page_text(sources))
+    replace_text(file, page_text(sources))
     screen.print(str(file), markup=False, highlight=False, soft_wrap=True)
     for line in unread:
         warn(f"{line}; the page is without this export")
@@ -207,7 +208,7 @@ def _stored(directory: Path, case: AnyCase) -> Bisected | None:
 
 
 def _store(directory: Path, case: AnyCase, result: Bisected) -> None:
-    _write(
+    replace_text(
         directory / _BISECTIONS / f"{case.identifier}.json", msgspec.json.encode(result).decode()
     )
 
@@ -335,17 +336,6 @@ def regression(expected: Declared) -> str:
         elif verdict is not None and good and verdict.is_failure:
             return _REGRESSION.format(good, name)
     return ""
-
-
-def _write(file: Path, text: str) -> None:
-    """Replace ``file`` with ``text`` only once all of it is written. Raises ``CaseError``."""
-    unfinished = file.with_name(f"{file.name}.new")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(file)
-    except OSError as error:
-        raise CaseError(f"cannot write {file}: {error.strerror}") from error
 
 
 @contextmanager

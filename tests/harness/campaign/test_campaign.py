@@ -244,7 +244,10 @@ def test_only_what_passes_is_the_end_of_a_known_finding(
     pool = Instant(lambda _: Outcome(verdict, "run"))
     with Journal(tmp_path) as journal:
         state = Campaign(plan, pool, journal, ()).run(lambda shown: None)  # type: ignore[arg-type]
+        cured = [event.text for event in journal.events() if event.type is EventType.CURED]
     assert state.known == {known.fingerprint: status}
+    # A site of many nights reads it there.
+    assert cured == ([known.fingerprint] if status is FindingStatus.GONE else [])
 
 
 def test_a_regression_over_a_declared_gap_names_the_releases_around_it(

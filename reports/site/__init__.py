@@ -1,0 +1,1 @@
+"""Many nights as one static site: faults that are new, came back or are fixed, and their trend."""
