@@ -64,7 +64,7 @@ def report(
 ) -> None:
     """Write a campaign, or the corpus, as one web page."""
     with one_line_errors():
-        from relaxcheck.cli.actions import report as action
+        from relaxcheck.cli.actions.pages import report as action
 
         code = action.report(
             campaigns,

@@ -48,7 +48,7 @@ def site(
 ) -> None:
     """Write the campaigns of many nights as one static site."""
     with one_line_errors():
-        from relaxcheck.cli.actions import site as action
+        from relaxcheck.cli.actions.pages import site as action
 
         code = action.site(places or (), out=out, history=history, title=title)
     raise typer.Exit(code)

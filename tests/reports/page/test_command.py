@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from relaxcheck.cli import app
-from relaxcheck.cli.actions import report
-from relaxcheck.cli.actions.report import PAGE, regression
+from relaxcheck.cli.actions.pages import report
+from relaxcheck.cli.actions.pages.report import PAGE, regression
 from relaxcheck.generators.core.case import write
 from relaxcheck.harness.journal.journal import FILE_NAME, Journal, Mode
 from relaxcheck.harness.known.corpus import Record, record_text

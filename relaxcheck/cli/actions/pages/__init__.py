@@ -1,0 +1,1 @@
+"""Pages that commands write: of one campaign, of many nights."""
