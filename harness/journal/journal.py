@@ -22,6 +22,7 @@ from relaxcheck.generators.core.case import AnyCase, CaseError, encode
 from relaxcheck.harness.events import Event, EventType
 from relaxcheck.harness.journal.journal_file import (
     FORMAT,
+    READABLE,
     TABLES,
     connect,
     connect_to_read,
@@ -30,6 +31,7 @@ from relaxcheck.harness.journal.journal_file import (
     has_log,
     salvage,
 )
+from relaxcheck.harness.journal.packing import PackingError, pack, unpack
 from relaxcheck.harness.kinds import decode, decode_record
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 
@@ -151,6 +153,8 @@ class Journal:
         if trouble is not None:
             salvage(self.path, trouble)
         database = connect(self.path)
+        # The records that come now are packed.
+        database.execute(f"PRAGMA user_version = {FORMAT}")
         if cut:
             database.execute(
                 "INSERT INTO events (what, text) VALUES (?, ?)",
@@ -170,7 +174,7 @@ class Journal:
 
     def _of_this_format(self, database: sqlite3.Connection) -> sqlite3.Connection:
         (version,) = database.execute("PRAGMA user_version").fetchone()
-        if version != FORMAT:
+        if version not in READABLE:
             database.close()
             raise JournalError(
                 f"{self.path} was written by another version of relaxcheck "
@@ -223,7 +227,7 @@ class Journal:
             "INSERT INTO cases (id, json, purpose) VALUES (?, ?, ?)"
             " ON CONFLICT (id) DO UPDATE SET purpose = excluded.purpose"
             f" WHERE purpose = '{TRIAL}' AND excluded.purpose <> '{TRIAL}'",
-            (case.identifier, encode(case), purpose),
+            (case.identifier, pack(encode(case)), purpose),
         )
         return self._db.total_changes > before
 
@@ -238,16 +242,11 @@ class Journal:
 
         With a ``purpose``, do so only if the case was started for it.
         """
+        record = pack(msgspec.json.encode(outcome))
         self._write(
             "UPDATE cases SET verdict = ?, outcome = ?, expected_by = ? WHERE id = ?"
             " AND (?5 IS NULL OR purpose = ?5)",
-            (
-                str(outcome.verdict),
-                msgspec.json.encode(outcome),
-                expected_by,
-                case.identifier,
-                purpose,
-            ),
+            (str(outcome.verdict), record, expected_by, case.identifier, purpose),
         )
 
     def find(self, identifier: str) -> Recorded:
@@ -380,9 +379,9 @@ class Journal:
     ) -> Recorded:
         identifier, case, purpose, outcome, expected_by, finding = row
         try:
-            ended = None if outcome is None else decode_record(outcome, Outcome)
-            return Recorded(decode(case, "journal"), purpose, ended, expected_by, finding)
-        except (CaseError, msgspec.DecodeError, UnicodeDecodeError) as error:
+            ended = None if outcome is None else decode_record(unpack(outcome), Outcome)
+            return Recorded(decode(unpack(case), "journal"), purpose, ended, expected_by, finding)
+        except (CaseError, msgspec.DecodeError, UnicodeDecodeError, PackingError) as error:
             words = " ".join(str(error).split())
             raise self._unreadable(
                 JournalError(f"the record of case {identifier} makes no sense ({words})")

@@ -14,12 +14,16 @@ import msgspec
 
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.harness.events import EventType
+from relaxcheck.harness.journal.packing import PackingError, unpack
 from relaxcheck.harness.kinds import decode, decode_record
 from relaxcheck.harness.outcomes.outcome import Outcome
 from relaxcheck.harness.wording import plural
 
-FORMAT = 4
+FORMAT = 5
 """The format number; it changes with the schema and with the structure of the records."""
+
+READABLE = (4, FORMAT)
+"""The formats that can be read: records of format 4 are not packed."""
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -243,9 +247,9 @@ def _mended(row: _Row) -> _Row | None:
     """A row of the table of cases as far as it is readable: None, or without its outcome."""
     identifier, case, started, purpose, _, outcome, _, finding = row
     try:
-        if not isinstance(case, bytes) or decode(case, "journal").identifier != identifier:
+        if not isinstance(case, bytes) or decode(unpack(case), "journal").identifier != identifier:
             return None
-    except CaseError:
+    except (CaseError, PackingError):
         return None
     if outcome is None:
         return row
@@ -256,7 +260,7 @@ def _mended(row: _Row) -> _Row | None:
 
 def _decodes(record: object, wanted: type) -> bool:
     try:
-        decode_record(record if isinstance(record, bytes) else b"", wanted)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        decode_record(unpack(record) if isinstance(record, bytes) else b"", wanted)
+    except (msgspec.DecodeError, UnicodeDecodeError, PackingError):
         return False
     return True

@@ -12,6 +12,7 @@ from relaxcheck.generators.core.case import AnyCase, CaseError, Valid
 from relaxcheck.harness.events import summary_of
 from relaxcheck.harness.journal.journal import DRAWN, Journal, JournalError, Mode
 from relaxcheck.harness.journal.journal_file import TABLES
+from relaxcheck.harness.journal.packing import unpack
 from relaxcheck.harness.kinds import decode, decode_record, family, of
 from relaxcheck.harness.known.known import findings_in
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
@@ -109,7 +110,7 @@ def read_campaign(
                 unended += 1
                 continue
             try:
-                case, verdict = decode(values["json"]), Verdict(values["verdict"])
+                case, verdict = decode(unpack(values["json"])), Verdict(values["verdict"])
             except (CaseError, ValueError) as error:
                 message = f"{journal.path}: case {values['id']} makes no sense ({error})"
                 raise JournalError(message) from error
@@ -136,7 +137,7 @@ def _count(case: AnyCase, outcome: bytes) -> int:
     # Most are no batches, and their outcomes take long to read.
     if not of(case).is_batch(case):
         return 1
-    return weight(case, decode_record(outcome, Outcome))
+    return weight(case, decode_record(unpack(outcome), Outcome))
 
 
 def ran_of(case: AnyCase, verdict: Verdict, began: datetime) -> Ran:

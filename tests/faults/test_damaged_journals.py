@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from relaxcheck.harness.journal.journal import DRAWN, FILE_NAME, Journal, JournalError, Mode
+from relaxcheck.harness.journal.packing import pack, unpack
 from tests.faults.campaigns import (
     Campaigns,
     Summary,
@@ -105,10 +106,9 @@ def records_that_are_no_json(folder: Path) -> None:
 def a_case_that_became_another(folder: Path) -> None:
     connection = sqlite3.connect(database(folder))
     with connection:
-        connection.execute(
-            "UPDATE cases SET json = replace(CAST(json AS TEXT), '\"seed\":', '\"seed\":1')"
-            " WHERE rowid = 9"
-        )
+        ((record,),) = connection.execute("SELECT json FROM cases WHERE rowid = 9").fetchall()
+        other = pack(unpack(record).replace(b'"seed":', b'"seed":1'))
+        connection.execute("UPDATE cases SET json = ? WHERE rowid = 9", (other,))
     connection.close()
 
 

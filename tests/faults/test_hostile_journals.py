@@ -22,6 +22,7 @@ from relaxcheck.cli.actions.exporting.folder import write_folder
 from relaxcheck.cli.actions.exporting.single import Wanted, record_of
 from relaxcheck.cli.actions.exporting.workers import Say, Workers
 from relaxcheck.harness.journal.journal import FILE_NAME, Journal, Mode
+from relaxcheck.harness.journal.packing import unpack
 from relaxcheck.harness.known.corpus import Record
 from relaxcheck.harness.known.known import findings_in
 from relaxcheck.harness.triage.scripts import ScriptRun
@@ -58,7 +59,7 @@ def family(database: sqlite3.Connection) -> None:
 
     rewritten(database, change)
     for key, record in database.execute("SELECT id, json FROM cases").fetchall():
-        case = {**json.loads(record), "family": "../../x"}
+        case = {**json.loads(unpack(record)), "family": "../../x"}
         database.execute("UPDATE cases SET json = ? WHERE id = ?", (json.dumps(case).encode(), key))
 
 

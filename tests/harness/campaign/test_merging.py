@@ -23,6 +23,7 @@ from relaxcheck.harness.campaign.options import MERGED, OPTIONS, resumed
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.events import Event, EventType
 from relaxcheck.harness.journal.journal import DRAWN, FILE_NAME, TRIAL, Journal, Mode
+from relaxcheck.harness.journal.packing import unpack
 from relaxcheck.harness.kinds import decode_record
 from relaxcheck.harness.known.status import FindingStatus
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
@@ -214,7 +215,7 @@ def test_nothing_is_lost_and_nothing_counted_twice(contents: tuple[Content, ...]
         for seed in {seed for seed, *_ in drawn}:
             same = [recorded for recorded in drawn if recorded[0] == seed]
             row = rows[case(seed).identifier]
-            assert row.case == encode(case(seed))
+            assert unpack(row.case) == encode(case(seed))
             assert (row.purpose == DRAWN) is any(purpose == DRAWN for _, purpose, *_ in same)
             verdicts = {outcome.verdict for *_, outcome, _ in same if outcome is not None}
             assert (row.verdict is None) is (not verdicts)
