@@ -3,13 +3,16 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from relaxcheck.generators.core.case import encode
 from relaxcheck.generators.core.program import Case, Input, Program
 from relaxcheck.harness.events import Event, EventType
 from relaxcheck.harness.journal.journal import FILE_NAME, Journal, JournalError, Mode
+from relaxcheck.harness.journal.packing import unpack
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 
 PROGRAM = Program((Input("x", (1,), "float32"),), (), ("x",))
@@ -73,6 +76,24 @@ def test_a_journal_of_another_format_is_one_line(tmp_path: Path) -> None:
     for mode in (Mode.READ, Mode.RESUME):
         with pytest.raises(JournalError, match=r"another version of relaxcheck \(format 1"):
             Journal(tmp_path, mode)
+
+
+def test_a_journal_of_format_4_is_read_and_goes_on_as_one_of_today(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        journal.start(case(1), "drawn")
+        journal.end(case(1), Outcome(Verdict.PASS))
+    with closing(sqlite3.connect(tmp_path / FILE_NAME)) as database, database:
+        ((record, outcome),) = database.execute("SELECT json, outcome FROM cases").fetchall()
+        plain = (unpack(record), unpack(outcome))
+        assert plain[0] == encode(case(1))
+        database.execute("UPDATE cases SET json = ?, outcome = ?", plain)
+        database.execute("PRAGMA user_version = 4")
+    for mode in (Mode.READ, Mode.RESUME, Mode.READ):
+        with Journal(tmp_path, mode) as journal:
+            (recorded,) = journal.cases("drawn")
+            assert (recorded.case, recorded.outcome) == (case(1), Outcome(Verdict.PASS))
+    with closing(sqlite3.connect(tmp_path / FILE_NAME)) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (5,)
 
 
 def test_a_folder_without_campaign_and_a_file_that_is_none_are_one_line(tmp_path: Path) -> None:
