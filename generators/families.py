@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from relaxcheck.generators.core.axes import Family, UnknownFamily
+from relaxcheck.generators.core.axes import Family, UnknownFamily, meant_for
 from relaxcheck.generators.gradients import family as gradients
 from relaxcheck.generators.graphs import family as dynamic
 from relaxcheck.generators.graphs.whole import family as whole
@@ -29,8 +29,8 @@ def every(pipelines: Sequence[str]) -> tuple[Family, ...]:
     The family ``dynamic`` draws from those of ``pipelines`` that have the passes of the fixes, and
     ``graphs`` from those that keep dtypes and layouts; from others only where there is none.
     """
-    served = tuple(name for name in pipelines if name in dynamic.PIPELINES) or tuple(pipelines)
-    meant = tuple(name for name in whole.PIPELINES if name in pipelines) or tuple(pipelines)
+    served = meant_for(dynamic.PIPELINES, pipelines) or tuple(pipelines)
+    meant = meant_for(whole.PIPELINES, pipelines) or tuple(pipelines)
     return (
         *families(pipelines),
         dynamic.family(served),

@@ -79,7 +79,7 @@ def read(path: Path) -> AnyCase:
         CaseError: it cannot be read, or as ``decode``; or its family has no such point.
     """
     case = decode(cases.content(path), source=str(path))
-    known = _families(PATHS).get(case.family)
+    known = _by(None).get(case.family)
     if known is None:
         raise cases.CaseError(f"{path}: no family {case.family!r}; relaxcheck families lists them")
     axes = {axis.name for axis in known.axes}
@@ -90,13 +90,17 @@ def read(path: Path) -> AnyCase:
 
 
 @lru_cache(maxsize=8)
-def _families(paths: Sequence[str], chosen: tuple[str, ...] | None = None) -> dict[str, Family]:
+def _families(paths: Sequence[str], chosen: tuple[str, ...]) -> dict[str, Family]:
     """The families of the kinds at ``paths`` by name, kept: there are hundreds.
 
     Some read files for their axes, so that only one does here.
     """
-    own = pipelines() if chosen is None else chosen
-    return {each.name: each for kind in every() for each in kind.families(own)}
+    return {each.name: each for kind in every() for each in kind.families(chosen)}
+
+
+def _by(chosen: Sequence[str] | None) -> dict[str, Family]:
+    """Every family by name, compiled by the ``chosen`` pipelines (None: by all)."""
+    return _families(PATHS, pipelines() if chosen is None else tuple(chosen))
 
 
 def decode_record(text: bytes | str, type: type[T]) -> T:
@@ -136,7 +140,7 @@ def pipelines(target: str = LLVM) -> tuple[str, ...]:
 
 def families(chosen: Sequence[str] | None = None) -> tuple[Family, ...]:
     """Every family of every kind, compiled by the ``chosen`` pipelines (None: by all)."""
-    return tuple(_families(PATHS, None if chosen is None else tuple(chosen)).values())
+    return tuple(_by(chosen).values())
 
 
 def usual_families(chosen: Sequence[str] | None = None, target: str = LLVM) -> tuple[Family, ...]:
@@ -159,7 +163,7 @@ def family(name: str, chosen: Sequence[str] | None = None) -> Family:
     Raises:
         UnknownFamily: there is none; the message has the reason, or the closest names.
     """
-    known = _families(PATHS, None if chosen is None else tuple(chosen))
+    known = _by(chosen)
     if name not in known:
         raise UnknownFamily(name, known, left_out().get(name, ""))
     return known[name]

@@ -6,13 +6,14 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from relaxcheck.generators.core.compiled import CompiledCase
-from relaxcheck.harness.compiling.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import pipeline_of
 from relaxcheck.harness.outcomes.errors import headline, without_addresses, without_module
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import does
 from relaxcheck.harness.releases.environment import tvm_version
 from relaxcheck.reports.issue.template import TEMPLATES, on_release, process_words
 from relaxcheck.reports.rendering import SHAPES, STATIC, About, Rendering
+from relaxcheck.reports.target_text import needs_words
 from relaxcheck.reports.templating import docstring_text
 
 _MESSAGE_LENGTH = 3000
@@ -125,7 +126,8 @@ def issue_text(
         environment=[
             (name, about.environment[name]) for name in words.packages if name in about.environment
         ],
-        pipeline=PIPELINES[case.pipeline].description,
+        pipeline=pipeline_of(case.pipeline).description,
+        needs=needs_words(case),
         repro=script,
         patched=about.patched,
         cure=", ".join(f"`{name}`" for name in about.cure),

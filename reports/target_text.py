@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from relaxcheck.extensions.naming import is_own, parts
 from relaxcheck.generators.core.case import target_of
 from relaxcheck.generators.core.compiled import CompiledCase
 from relaxcheck.generators.targets import LLVM, TARGETS
@@ -48,6 +49,29 @@ def target_text(case: CompiledCase) -> str:
 def is_fused(case: CompiledCase) -> bool:
     """True if the target's default pipeline compiles the case, whatever its own pipeline says."""
     return TARGETS[target_of(case)].kernels
+
+
+def needs_words(case: CompiledCase) -> str:
+    """The code besides TVM that a script of ``case`` needs; "" if it needs none."""
+    if not is_own(case.pipeline):
+        return ""
+    return f"the package of `{case.pipeline}`, the pipeline that compiles the program"
+
+
+def own_pipeline_lines(name: str) -> list[str]:
+    """Lines that set ``passes`` to what the function ``name`` of a user's own returns."""
+    module, function = parts(name)
+    call = "own_pipeline(target) if inspect.signature(own_pipeline).parameters else own_pipeline()"
+    return (
+        [
+            f"# The pipeline is not TVM's: the package of {module} has to be on Python's path.",
+            "import inspect",
+            f"from {module} import {function} as own_pipeline",
+            f"passes = {call}",
+        ]
+        if name
+        else []
+    )
 
 
 def device_text(case: CompiledCase) -> str:

@@ -14,6 +14,7 @@ from typing import Protocol, TypeGuard
 from hypothesis import strategies as st
 from msgspec import UNSET
 
+from relaxcheck.extensions.naming import is_own
 from relaxcheck.generators.core.case import AnyCase, Value
 from relaxcheck.generators.core.program import USUAL_REGIMES, WHOLE_RANGE, Case
 
@@ -295,6 +296,14 @@ def _larger(
 def is_size(value: Value) -> TypeGuard[int]:
     """Return True if ``value`` is a number above 0."""
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def meant_for(usual: Sequence[str], pipelines: Sequence[str]) -> tuple[str, ...]:
+    """Those of ``pipelines`` that are ``usual``, in the order of these, or a user's own."""
+    return (
+        *(name for name in usual if name in pipelines),
+        *(name for name in pipelines if is_own(name)),
+    )
 
 
 def run_axes(pipelines: Sequence[str], *, whole_range: bool = False) -> tuple[Axis, ...]:

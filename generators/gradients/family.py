@@ -11,7 +11,7 @@ from functools import cached_property
 import msgspec
 from hypothesis import strategies as st
 
-from relaxcheck.generators.core.axes import RUN, Axis, Point, without_run
+from relaxcheck.generators.core.axes import RUN, Axis, Point, meant_for, without_run
 from relaxcheck.generators.core.case import Value as AxisValue
 from relaxcheck.generators.core.draft import Draft, Value
 from relaxcheck.generators.core.faults import Fault
@@ -144,7 +144,7 @@ def _sums(draft: Draft, outputs: Sequence[Value]) -> Iterator[Value]:
 
 def families(pipelines: Sequence[str]) -> tuple[GradientFamily, ...]:
     """The families of all operators that have a gradient; none where none of ``pipelines`` fits."""
-    usual = tuple(name for name in pipelines if name in PIPELINES)
+    usual = meant_for(PIPELINES, pipelines)
     if not usual:
         return ()
     return tuple(GradientFamily(OPERATORS[name], usual) for name in DIFFERENTIABLE)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from relaxcheck.generators.core.axes import Axis, Point, without_run
+from relaxcheck.generators.core.axes import Axis, Point, meant_for, without_run
 from relaxcheck.generators.core.program import USUAL_REGIMES
 from relaxcheck.generators.onnx.case import Importing, OnnxCase
 from relaxcheck.generators.onnx.model import Model
@@ -26,7 +26,7 @@ PIPELINES = ("build", "default-pipeline", "fixes-pipeline")
 
 def served(pipelines: Sequence[str]) -> tuple[str, ...]:
     """Those of ``pipelines`` that models are compiled by; all, where none of them is."""
-    return tuple(name for name in PIPELINES if name in pipelines) or tuple(pipelines)
+    return meant_for(PIPELINES, pipelines) or tuple(pipelines)
 
 
 def running_axes(pipelines: Sequence[str], regimes: Sequence[str] = ()) -> tuple[Axis, ...]:

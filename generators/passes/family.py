@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import msgspec
 from hypothesis import strategies as st
 
-from relaxcheck.generators.core.axes import Axis, Point, Structured
+from relaxcheck.generators.core.axes import Axis, Point, Structured, meant_for
 from relaxcheck.generators.core.case import Value
 from relaxcheck.generators.core.faults import Fault
 from relaxcheck.generators.core.points import integer, text
@@ -144,7 +144,7 @@ def _drawn(length: int, dtype: str, choices: Choices) -> Chosen:
 
 def families(pipelines: Sequence[str]) -> tuple[OnePass | Orders, ...]:
     """The families of passes, whose cases ``pipelines`` compile afterwards."""
-    served = tuple(name for name in pipelines if name in PIPELINES) or tuple(pipelines)[:1]
+    served = meant_for(PIPELINES, pipelines) or tuple(pipelines)[:1]
     orders = (
         Axis(
             _OWN_ORDER,

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from relaxcheck.extensions.naming import is_own
 from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.targets import LLVM
@@ -196,18 +197,23 @@ def chosen_families(names: Sequence[str] | None, target: str = LLVM) -> tuple[st
 
 
 def chosen_pipelines(names: Sequence[str] | None, target: str = LLVM) -> tuple[str, ...]:
-    """The pipelines called ``names``, in their usual order; all for ``target`` without names.
+    """The pipelines called ``names``, in their usual order; TVM's for ``target`` without names.
 
     Raises:
-        CaseError: there is no such pipeline, or TVM has no default pipeline for ``target``.
+        CaseError: there is no such pipeline, TVM has no default pipeline for ``target``, or it is
+            one of the user's own that nobody named on the command line.
     """
     known = kinds.pipelines(target)
     for name in names or ():
+        if is_own(name) and name not in known:
+            raise CaseError(
+                f"{name} is code that is not TVM's; if it is yours, name it: --pipeline {name}"
+            )
         if name in kinds.pipelines() and name not in known:
             raise CaseError(f"the pipeline {name} does not compile for the target {target}")
         if name not in known:
             raise CaseError(f"no pipeline {name!r}; the pipelines are {', '.join(known)}")
-    return tuple(name for name in known if not names or name in names)
+    return tuple(name for name in known if (name in names if names else not is_own(name)))
 
 
 def shard(text: str) -> Shard:

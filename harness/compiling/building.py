@@ -27,6 +27,7 @@ from relaxcheck.harness.compiling.late_linking import (
     named,
 )
 from relaxcheck.harness.compiling.legalization_log import collected
+from relaxcheck.harness.compiling.own import own_passes
 from relaxcheck.harness.compiling.room import Roomy, placed
 from relaxcheck.harness.compiling.tracing import Tracer
 from relaxcheck.harness.compiling.watching import Module, Progress, the_watch
@@ -98,11 +99,11 @@ class Recipe:
     """A way to compile a module.
 
     ``steps`` run on it before ``relax.build``, which then runs the default pipeline of a CPU, or
-    the one of the target, where it is ``fused``. ``with_fixes``: those with the passes of the
-    fixes. ``results`` are the positions of the outputs where it returns a target and its gradients.
-    ``target`` is another one than that of the ``opt_level`` and the name ``kind``. ``once`` are
-    passes that ``relax.build`` leaves out where a step has run them. ``context`` are arguments of
-    TVM's ``PassContext``.
+    the one of the target, where it is ``fused``, or that of the user's function ``own``.
+    ``with_fixes``: the first two with the passes of the fixes. ``results`` are the positions of the
+    outputs where it returns a target and its gradients. ``target`` is another one than that of the
+    ``opt_level`` and the name ``kind``. ``once`` are passes that ``relax.build`` leaves out where a
+    step has run them. ``context`` are arguments of TVM's ``PassContext``.
     """
 
     opt_level: int = 0
@@ -115,6 +116,7 @@ class Recipe:
     kind: str = LLVM
     once: frozenset[str] = frozenset()
     context: Mapping[str, Any] = field(default_factory=dict)
+    own: str = ""
 
 
 def build(
@@ -211,6 +213,8 @@ def _for_device(compiled: Compiled, known: Target, where: tvm.target.Target) -> 
 
 def _passes(recipe: Recipe, where: tvm.target.Target) -> Any:
     """The pipeline to give to ``relax.build``."""
+    if recipe.own:
+        return own_passes(recipe.own, where)
     if recipe.with_fixes:
         return fixes.pipeline(where if recipe.fused else None)
     return relax.get_default_pipeline(where) if recipe.fused else "default"

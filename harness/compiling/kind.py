@@ -6,6 +6,7 @@ from typing import TypeVar
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
+from relaxcheck.extensions.pipelines import chosen
 from relaxcheck.generators.core.compiled import CompiledCase
 from relaxcheck.generators.core.program import ORDINARY_REGIMES, RUN_TOGETHER
 from relaxcheck.generators.targets import TARGETS
@@ -33,11 +34,22 @@ class CompiledKind(Kind[C]):
     any_look = UNDEFINED_MEMORY
 
     def pipelines_for(self, target: str) -> tuple[str, ...]:
-        """All, but for those that need a default pipeline where TVM has none for ``target``."""
+        """All, but for those that need a default pipeline where TVM has none for ``target``.
+
+        Those of the user's own that were named come last.
+        """
         fuses = TARGETS[target].fuses
-        return tuple(
+        ours = (
             name for name, each in PIPELINES.items() if fuses or each.relax_pipeline == "default"
         )
+        return (*ours, *chosen())
+
+    def prepare(self) -> None:
+        """Import the pipelines of the user's own that were named."""
+        # Imported here, since it imports TVM.
+        from relaxcheck.harness.compiling import own
+
+        own.prepare()
 
     def also(self, case: C) -> tuple[str, ...]:
         """The regimes that a drawn ``case`` runs in besides its own."""

@@ -2,12 +2,13 @@
 
 ``before`` are the steps run on the module before ``relax.build``; ``relax_pipeline`` is what
 ``relax.build`` is then given: ``"default"`` as its own default, ``"target"`` for
-``relax.get_default_pipeline(target)``.
+``relax.get_default_pipeline(target)``, ``"own"`` for what the function ``own`` of a user's returns.
 """
 
 from dataclasses import dataclass
 from typing import Literal
 
+from relaxcheck.extensions.naming import is_own
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.core.gradients import gradients
 from relaxcheck.generators.core.program import Case, Program
@@ -29,10 +30,11 @@ class Pipeline:
 
     description: str
     before: tuple[str, ...] = ()
-    relax_pipeline: Literal["default", "target"] = "default"
+    relax_pipeline: Literal["default", "target", "own"] = "default"
     constants_as_parameters: bool = False
     mixed_precision: bool = False
     passes_of_fixes: bool = False
+    own: str = ""
 
 
 PIPELINES = {
@@ -75,9 +77,22 @@ PIPELINES = {
 }
 
 
+def pipeline_of(name: str) -> Pipeline:
+    """The pipeline called ``name``: one of ``PIPELINES``, or ``package:function`` of a user's own.
+
+    Nothing of the user's is imported.
+
+    Raises:
+        KeyError: it is neither.
+    """
+    if is_own(name):
+        return Pipeline(f"the pipeline {name}", relax_pipeline="own", own=name)
+    return PIPELINES[name]
+
+
 def is_mixed(case: Case) -> bool:
     """True if the pipeline or a pass of ``case`` computes float32 parts in float16 on purpose."""
-    return PIPELINES[case.pipeline].mixed_precision or mixed_precision(case)
+    return pipeline_of(case.pipeline).mixed_precision or mixed_precision(case)
 
 
 def steps_before(name: str, program: Program) -> tuple[str, ...]:
@@ -86,7 +101,7 @@ def steps_before(name: str, program: Program) -> tuple[str, ...]:
     Where it has no constants, there is nothing to bind. Gradients are made first.
     """
     bound = any(tensor.constant for tensor in program.inputs)
-    own = tuple(step for step in PIPELINES[name].before if bound or step != _BINDS)
+    own = tuple(step for step in pipeline_of(name).before if bound or step != _BINDS)
     return (GRADIENTS, *own) if gradients(program) else own
 
 
@@ -97,13 +112,17 @@ def steps_of(case: Case) -> tuple[str, ...]:
 
 def described(name: str, program: Program) -> str:
     """The way to compile ``program`` in words, as ``steps_before``, with the fixes off."""
-    words = PIPELINES[name].description.partition("; with the fixes")[0]
+    words = pipeline_of(name).description.partition("; with the fixes")[0]
     steps = steps_before(name, program)
     words = words if _BINDS in steps else words.removeprefix(_BOUND)
     return f"{GRADIENTS}, then {words}" if GRADIENTS in steps else words
 
 
 def check_pipeline(name: str) -> None:
-    """Check that there is a pipeline called ``name``. Raises ``CaseError``."""
-    if name not in PIPELINES:
+    """Check that ``name`` is one of ``PIPELINES``, or may be one of a user's own.
+
+    Raises:
+        CaseError: it is neither.
+    """
+    if name not in PIPELINES and not is_own(name):
         raise CaseError(f"pipeline {name!r} is unknown; known are {', '.join(PIPELINES)}")

@@ -11,7 +11,7 @@ from relaxcheck.generators.core.case import CaseError, target_of
 from relaxcheck.generators.core.compiled import CompiledCase
 from relaxcheck.generators.core.fills.kinds import Literal
 from relaxcheck.generators.targets import TARGETS
-from relaxcheck.harness.compiling.pipelines import PIPELINES, check_pipeline
+from relaxcheck.harness.compiling.pipelines import check_pipeline, pipeline_of
 
 LARGEST_SIZE = 2**31 - 1
 """The largest size of a dimension."""
@@ -29,7 +29,8 @@ def check_settings(case: CompiledCase, most_bindings: int) -> None:
     """
     check_family_name(case.family)
     check_pipeline(case.pipeline)
-    if PIPELINES[case.pipeline].relax_pipeline == "target" and not TARGETS[target_of(case)].fuses:
+    targeted = pipeline_of(case.pipeline).relax_pipeline == "target"
+    if targeted and not TARGETS[target_of(case)].fuses:
         raise CaseError(f"TVM has no default pipeline for target {target_of(case)}")
     if case.opt_level not in range(4):
         raise CaseError(f"opt_level {case.opt_level}: LLVM has levels 0 to 3")

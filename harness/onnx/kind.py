@@ -38,6 +38,8 @@ class OnnxModels(CompiledKind[OnnxCase]):
         """Import TVM and the oracles."""
         from relaxcheck.harness.onnx import execute, vetting  # noqa: F401
 
+        super().prepare()
+
     def execute(
         self,
         case: OnnxCase,

@@ -18,7 +18,7 @@ from relaxcheck.harness.compiling import building
 from relaxcheck.harness.compiling.building import Compiled, Recipe
 from relaxcheck.harness.compiling.passes import applying
 from relaxcheck.harness.compiling.passes.applying import Log
-from relaxcheck.harness.compiling.pipelines import GRADIENTS, PIPELINES, steps_before
+from relaxcheck.harness.compiling.pipelines import GRADIENTS, pipeline_of, steps_before
 from relaxcheck.harness.compiling.watching import Module
 from relaxcheck.harness.kind import Progress, Tracing
 from relaxcheck.harness.native.link import can_link
@@ -42,7 +42,7 @@ def recipe(case: Case, log: Log | None = None) -> Recipe:
 
     With the fixes on it has their passes, if the case's pipeline says so.
     """
-    pipeline = PIPELINES[case.pipeline]
+    pipeline = pipeline_of(case.pipeline)
     return Recipe(
         case.opt_level,
         case.exec_mode,
@@ -54,6 +54,7 @@ def recipe(case: Case, log: Log | None = None) -> Recipe:
         with_fixes=case.fixes and pipeline.passes_of_fixes,
         results=places(case.program) if gradients(case.program) else (),
         kind=target_of(case),
+        own=pipeline.own,
         once=LOWERING if applying.lowers(case) else frozenset(),
         context=arguments(context_of(case)),
     )
@@ -69,9 +70,10 @@ def can_link_late(case: Case) -> bool:
 
     Linking is the cheap way at level 0 alone (``harness.native.link``). Relax functions that call
     each other use names without the program's prefix, so they cannot take part. Nor can kernels,
-    nor programs of a context of their own, which the passes over TIR read.
+    nor programs of a context of their own, which the passes over TIR read, nor a pipeline of a
+    user's own, which may look for functions by their names.
     """
-    if context_of(case):
+    if context_of(case) or pipeline_of(case.pipeline).own:
         return False
     if TARGETS[target_of(case)].kernels:
         return False

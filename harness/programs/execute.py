@@ -22,7 +22,7 @@ from relaxcheck.harness.compiling.late_linking import READS_PREFIX, name_of
 from relaxcheck.harness.compiling.passes.applying import Log
 from relaxcheck.harness.compiling.passes.details import ALIKE
 from relaxcheck.harness.compiling.passes.ending import with_passes
-from relaxcheck.harness.compiling.pipelines import PIPELINES, check_pipeline, is_mixed
+from relaxcheck.harness.compiling.pipelines import check_pipeline, is_mixed, pipeline_of
 from relaxcheck.harness.compiling.running import Run, run_all, undefined_output
 from relaxcheck.harness.compiling.together import (
     Planned,
@@ -168,7 +168,7 @@ def _begin(
 
 def _emitted(case: Case) -> Any:
     try:
-        pipeline = PIPELINES[case.pipeline]
+        pipeline = pipeline_of(case.pipeline)
         as_parameters = pipeline.constants_as_parameters or binds_constants(case)
         return emit(case, constants_as_parameters=as_parameters)
     except CaseError:

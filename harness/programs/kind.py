@@ -28,6 +28,7 @@ from relaxcheck.generators.operators.groups import checked_group_of, group_of
 from relaxcheck.generators.operators.record import Numerics
 from relaxcheck.generators.passes.calls import judged, text_of
 from relaxcheck.generators.passes.family import is_of_passes
+from relaxcheck.generators.targets import LLVM
 from relaxcheck.harness.compiling.kind import UNDEFINED_MEMORY, CompiledKind
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.kind import Progress, Step, Tracing, Trials
@@ -69,6 +70,8 @@ class Programs(CompiledKind[Case]):
     def prepare(self) -> None:
         """Import TVM and the oracles."""
         from relaxcheck.harness.programs import execute, vetting  # noqa: F401
+
+        super().prepare()
 
     def execute(
         self, case: Case, progress: Progress, *, plain: bool = False, tracing: Tracing | None = None
@@ -176,7 +179,7 @@ class Programs(CompiledKind[Case]):
 
     def attribute(self, case: Case, outcome: Outcome) -> Trials[Attribution]:
         """Put attributes, dtypes, symbols, settings and nodes back one by one."""
-        members = self.families(self.pipelines)
+        members = self.families(self.pipelines_for(LLVM))
         family = next((member for member in members if member.name == case.family), None)
         return attribute(case, outcome, family, defaults())
 

@@ -41,6 +41,8 @@ class TorchPrograms(CompiledKind[TorchCase]):
         """Import TVM and PyTorch."""
         from relaxcheck.harness.torch import execute, vetting  # noqa: F401
 
+        super().prepare()
+
     def warm(self) -> None:
         """Export a program: PyTorch imports and sets up most of its exporter at the first use."""
         from relaxcheck.harness.torch import exporting

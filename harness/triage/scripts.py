@@ -6,6 +6,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from relaxcheck.extensions.pipelines import folders_of_extensions
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import Verdict
@@ -46,10 +47,13 @@ def run_script(
     variables = {
         key: value for key, value in releases.environment(release).items() if key != "PYTHONPATH"
     }
-    if package is not None:
-        variables["PYTHONPATH"] = str(package)
-    elif release.build is not None and release.build.pythonpath:
-        variables["PYTHONPATH"] = os.pathsep.join(release.build.pythonpath)
+    paths = [] if package is None else [str(package)]
+    if not paths and release.build is not None:
+        paths += release.build.pythonpath
+    # Where there is a TVM, it would be imported in place of the release's.
+    paths += [path for path in folders_of_extensions() if not Path(path, "tvm").is_dir()]
+    if paths:
+        variables["PYTHONPATH"] = os.pathsep.join(paths)
     with tempfile.TemporaryDirectory(prefix="relaxcheck-script-") as elsewhere:
         command = (str(release.python), str(script.absolute()))
         try:

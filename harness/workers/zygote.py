@@ -21,6 +21,7 @@ from pathlib import Path
 
 import msgspec
 
+from relaxcheck.extensions.naming import ExtensionError
 from relaxcheck.harness import kinds
 from relaxcheck.harness.releases.environment import versions
 from relaxcheck.harness.workers import marker, worker
@@ -56,8 +57,12 @@ def main() -> None:
     # imports here, and in each worker the memory that it would share.
     gc.disable()
     # Before --help: installing a release checks with it that these imports succeed.
-    for kind in kinds.every():
-        kind.prepare()
+    try:
+        for kind in kinds.every():
+            kind.prepare()
+    except ExtensionError as error:
+        # The engine quotes the last line.
+        sys.exit(str(error))
     gc.freeze()
     gc.enable()
     parser = argparse.ArgumentParser(description=__doc__)

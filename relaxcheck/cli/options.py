@@ -53,6 +53,16 @@ TargetName = Annotated[
         "recorded).",
     ),
 ]
+PipelineName = Annotated[
+    str | None,
+    typer.Option(
+        "--pipeline",
+        metavar="NAME",
+        help="Compile by this pipeline: one of TVM's, such as default-pipeline, or your own as "
+        "package:function (default: as recorded; your own has to be named, see "
+        "docs/extending.md).",
+    ),
+]
 CaseName = Annotated[
     str,
     typer.Argument(

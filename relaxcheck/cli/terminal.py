@@ -100,13 +100,14 @@ def called_as() -> str:
 def one_line_errors() -> Iterator[None]:
     """Turn bad input, a full disk or a closed output into one line and an exit code."""
     # Imported here, so that --help needs none of it.
+    from relaxcheck.extensions.naming import ExtensionError
     from relaxcheck.generators.core.case import CaseError
     from relaxcheck.harness.journal.journal import JournalError
     from relaxcheck.harness.workers.pool import PoolError
 
     try:
         yield
-    except (CaseError, JournalError, PoolError) as error:
+    except (CaseError, ExtensionError, JournalError, PoolError) as error:
         warn(str(error))
         sys.exit(BAD_INPUT)
     except OSError as error:

@@ -7,7 +7,7 @@ from relaxcheck.generators.core.values import Array, arrays, constants
 from relaxcheck.generators.onnx.case import Importing, OnnxCase
 from relaxcheck.generators.onnx.proto import ir_version
 from relaxcheck.generators.onnx.walk import nodes_of
-from relaxcheck.harness.compiling.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import pipeline_of
 from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import does
@@ -27,7 +27,13 @@ from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES
 from relaxcheck.reports.onnx import model_text
 from relaxcheck.reports.onnx.titles import title_text
 from relaxcheck.reports.rendering import About
-from relaxcheck.reports.target_text import device_text, is_fused, target_text, tensor_text
+from relaxcheck.reports.target_text import (
+    device_text,
+    is_fused,
+    own_pipeline_lines,
+    target_text,
+    tensor_text,
+)
 from relaxcheck.reports.templating import docstring_text
 
 _COMPARED = (Verdict.WRONG_VALUE, Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.PASS)
@@ -88,7 +94,7 @@ class OnnxRendering(ImportedRendering[OnnxCase]):
         return (
             ("opset", str(case.model.opset)),
             ("from_onnx", _arguments(case) or "as it is"),
-            ("pipeline", PIPELINES[case.pipeline].description),
+            ("pipeline", pipeline_of(case.pipeline).description),
         )
 
     def distinctions(self, case: OnnxCase, outcome: Outcome) -> Iterator[str]:
@@ -162,7 +168,8 @@ def script_text(
         target=target_text(case),
         device=device_text(case),
         tensor=tensor_text(case),
-        fused=PIPELINES[case.pipeline].relax_pipeline == "target" or is_fused(case),
+        own=own_pipeline_lines(pipeline_of(case.pipeline).own),
+        fused=pipeline_of(case.pipeline).relax_pipeline == "target" or is_fused(case),
         rtol=f"{rtol:.3g}",
         atol=f"{atol:.3g}",
         invalid=isinstance(case.expect, Invalid),

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from relaxcheck.generators.core.axes import PIPELINE
 from relaxcheck.generators.core.program import DTYPES, Attribute, Program, ShapeValue
 from relaxcheck.generators.targets import LLVM
-from relaxcheck.harness.compiling.pipelines import PIPELINES, Pipeline, steps_before
+from relaxcheck.harness.compiling.pipelines import PIPELINES, Pipeline, pipeline_of, steps_before
 from relaxcheck.harness.outcomes.attribution import Aspect, Difference
 from relaxcheck.harness.programs.attribution.magnitudes import before_largest
 from relaxcheck.reports.programs.python.source import attribute_text, shape_text
@@ -171,13 +171,13 @@ def without_idle(difference: Difference, program: Program) -> Difference:
     if difference.what is not Aspect.SETTING or difference.name != PIPELINE:
         return difference
     was, to = (
-        _pipeline(PIPELINES[name], steps_before(name, program))
+        _pipeline(pipeline_of(name), steps_before(name, program))
         for name in (str(difference.was), str(difference.to))
     )
     return replace(difference, was=was, to=to)
 
 
 def _pipeline(pipeline: Pipeline, before: Sequence[str]) -> str:
-    if before:
-        return ", ".join(before)
+    if before or pipeline.own:
+        return ", ".join(before) or pipeline.own
     return "relax.get_default_pipeline" if pipeline.relax_pipeline == "target" else _PLAIN_BUILD

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from relaxcheck.extensions.naming import is_own, parts
 from relaxcheck.reports.programs.python.inputs import helper_lines
 
 _MODULES = {
@@ -44,10 +45,11 @@ def imports_of(body: str) -> list[str]:
     return [*lines, *(["from tvm.script import tirx as T"] if used("T") else [])]
 
 
-def packages_of(imports: Sequence[str]) -> str:
-    """The packages to install for ``imports``."""
+def packages_of(imports: Sequence[str], pipeline: str = "") -> str:
+    """The packages to install for ``imports`` and for ``pipeline``, where that is a user's own."""
     known = ("numpy", "torch", "ml_dtypes", "pyopencl", "wgpu")
     packages = [name for name in known if f"import {name}" in " ".join(imports)]
+    packages += [f"your {parts(pipeline)[0]}"] if is_own(pipeline) else []
     return ", ".join(["tvm", *packages[:-1]]) + "".join(
         f" and {package}" for package in packages[-1:]
     )

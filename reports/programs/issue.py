@@ -42,7 +42,7 @@ from relaxcheck.reports.programs.titles import (
     named_operators,
 )
 from relaxcheck.reports.rendering import Came
-from relaxcheck.reports.target_text import target_words
+from relaxcheck.reports.target_text import needs_words, target_words
 
 _MESSAGE_LENGTH = 3000
 _SYMPTOM_LENGTH = 300
@@ -121,6 +121,7 @@ def issue_text(
         known=known,
         environment=[(name, environment[name]) for name in packages if name in environment],
         pipeline=_pipeline(repro.case),
+        needs=needs_words(repro.case),
         target=target_words(repro.case),
         repro=script,
         fault=fault,

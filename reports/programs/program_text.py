@@ -38,7 +38,7 @@ from relaxcheck.generators.core.structure import (
     TUPLE,
 )
 from relaxcheck.generators.passes.calls import binds_constants
-from relaxcheck.harness.compiling.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import pipeline_of
 from relaxcheck.reports.programs.call_text import (
     closure_lines,
     packed_lines,
@@ -59,7 +59,7 @@ def program_lines(case: Case, names: Mapping[str, str]) -> list[str]:
     unless the pipeline wants them to be the module's.
     """
     program = forward(case.program)
-    as_parameters = PIPELINES[case.pipeline].constants_as_parameters or binds_constants(case)
+    as_parameters = pipeline_of(case.pipeline).constants_as_parameters or binds_constants(case)
     constants = [tensor for tensor in program.inputs if tensor.constant]
     bound = [] if as_parameters else [names[constant.name] for constant in constants]
     run_time = [names[tensor.name] for tensor in program.inputs if not tensor.constant]

@@ -14,7 +14,7 @@ from relaxcheck.generators.core.gradients import gradients, places
 from relaxcheck.generators.core.program import Case, Input, Program
 from relaxcheck.generators.passes.calls import binds_constants, not_again
 from relaxcheck.generators.passes.text import binding_text, layouts_text
-from relaxcheck.harness.compiling.pipelines import GRADIENTS, PIPELINES, steps_before
+from relaxcheck.harness.compiling.pipelines import GRADIENTS, pipeline_of, steps_before
 from relaxcheck.harness.compiling.undefined import UNDEFINED
 from relaxcheck.harness.native.memory import USUAL
 from relaxcheck.harness.outcomes import errors
@@ -29,6 +29,7 @@ from relaxcheck.reports.programs.imports import imports_of, packages_of
 from relaxcheck.reports.programs.pass_text import lines_without, pass_lines
 from relaxcheck.reports.programs.program_text import program_lines, size_names
 from relaxcheck.reports.programs.python.inputs import helper_lines, input_lines
+from relaxcheck.reports.programs.python.names import TAKEN
 from relaxcheck.reports.programs.python.source import (
     WIDTH,
     fitted,
@@ -40,6 +41,7 @@ from relaxcheck.reports.target_text import (
     compiling_lines,
     device_text,
     is_fused,
+    own_pipeline_lines,
     target_text,
     tensor_text,
 )
@@ -52,34 +54,6 @@ _TEMPLATES = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-
-_TAKEN = frozenset(
-    {
-        *(
-            "F",
-            "R",
-            "T",
-            "actual",
-            "arrays",
-            "bb",
-            "main_bb",
-            "bound",
-            "calls",
-            "checks",
-            "child",
-            "ctypes",
-        ),
-        *("end", "error", "main_bb"),
-        *("expected", "found", "hashlib", "k", "k0", "k1", "k_starts", "left_behind", "main"),
-        *("mask", "math", "ml_dtypes", "mod", "named", "names", "np", "os", "output", "outputs"),
-        *("program", "pytest", "q", "q0", "q1", "q_starts", "re", "reference", "relax", "resource"),
-        *("result", "said", "signal", "size", "sizes", "subprocess", "sys", "target", "te", "tir"),
-        *("tir_k", "tir_size", "tir_x", "tir_y", "tirx", "torch", "tvm", "v", "vm", "wrong"),
-        *("arguments", "context", "last", "packed", "parameters", "result0", "result1", "values"),
-    }
-)
-"""Names that a script has of its own."""
-
 
 _UNDECIDED = ",\nand with 2 where it is ended by a signal that says nothing of it"
 """A clause on the exit code of a script whose process is to be ended."""
@@ -181,7 +155,7 @@ def _rendered(
     lines = [part for line in body.splitlines() for part in _fitted(line)]
     imports = imports_of(body)
     body = "\n".join([*imports, *helper_lines(body), *lines]) + "\n"
-    head = head.replace(_NEEDS, packages_of(imports))
+    head = head.replace(_NEEDS, packages_of(imports, repro.case.pipeline))
     return head + re.sub(r"\n{4,}", "\n\n\n", body)
 
 
@@ -257,7 +231,7 @@ def _names(case: Case) -> dict[str, str]:
     """The script's variables for inputs and nodes."""
     own = [*(tensor.name for tensor in case.program.inputs), *(n.name for n in case.program.nodes)]
     sizes = size_names(case.program)
-    taken = {*_TAKEN, *case.program.symbols, *case.program.counted, *sizes, *keyword.kwlist}
+    taken = {*TAKEN, *case.program.symbols, *case.program.counted, *sizes, *keyword.kwlist}
     names = {name: name for name in own if name not in taken}
     for name in own:
         if name in taken:
@@ -280,7 +254,7 @@ def _constants(
 
 def _build(repro: Reproduction, names: Mapping[str, str]) -> list[str]:
     case = repro.case
-    pipeline = PIPELINES[case.pipeline]
+    pipeline = pipeline_of(case.pipeline)
     constants = [names[tensor.name] for tensor in case.program.inputs if tensor.constant]
     as_parameters = pipeline.constants_as_parameters or binds_constants(case)
     bound = [] if as_parameters else constants
@@ -304,7 +278,10 @@ def _build(repro: Reproduction, names: Mapping[str, str]) -> list[str]:
     if repro.way is Way.LEFT:
         return lines
     options = ["mod", "target"]
-    if pipeline.relax_pipeline == "target" or is_fused(case):
+    if pipeline.own:
+        lines += own_pipeline_lines(pipeline.own)
+        options.append("relax_pipeline=passes")
+    elif pipeline.relax_pipeline == "target" or is_fused(case):
         options.append("relax_pipeline=relax.get_default_pipeline(target)")
     if case.exec_mode != "bytecode":
         options.append(f'exec_mode="{case.exec_mode}"')

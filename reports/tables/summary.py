@@ -7,6 +7,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from relaxcheck.extensions.naming import is_own
 from relaxcheck.harness.known.status import FindingStatus, status_text
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Verdict
 from relaxcheck.harness.outcomes.severity import MEANINGS, Severity
@@ -192,7 +193,9 @@ def _more(results: Results) -> str:
     more = (
         f"… and {plural(left, 'more cause')}, in findings.md and on the page. " if left > 0 else ""
     )
-    return f"{more}To run a finding again: {results.command} replay ID"
+    own = [name for name in results.description.get("pipelines", "").split() if is_own(name)]
+    named = f" --pipeline {own[0]}" if len(own) == 1 else " --pipeline NAME" if own else ""
+    return f"{more}To run a finding again: {results.command} replay ID{named}"
 
 
 def _parts(results: Results, *, all_messages: bool) -> Iterator[Table | Text]:

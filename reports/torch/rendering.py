@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from relaxcheck.generators.torch.case import EXPORT, FX, TorchCase
 from relaxcheck.generators.torch.program import DTYPES, Program
-from relaxcheck.harness.compiling.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import pipeline_of
 from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import does
@@ -94,7 +94,7 @@ class TorchRendering(ImportedRendering[TorchCase]):
             ("imported by", case.importing.door),
             ("torch.export", _exporting(case)),
             ("importer", ", ".join(_settings(case)) or "as it is"),
-            ("pipeline", PIPELINES[case.pipeline].description),
+            ("pipeline", pipeline_of(case.pipeline).description),
         )
 
     def picture(self, case: TorchCase) -> Picture:

@@ -9,7 +9,7 @@ from relaxcheck.generators.core import dims
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.core.values import Array, arrays
 from relaxcheck.generators.torch.case import DYNAMO, EXPORT, FX, TorchCase
-from relaxcheck.harness.compiling.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import pipeline_of
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.oracles.answer import Bounded
 from relaxcheck.oracles.outside import NoAnswer
@@ -18,7 +18,13 @@ from relaxcheck.oracles.torch.fast_path import OFF as FAST_PATH_OFF
 from relaxcheck.oracles.torch.fast_path import has_fast_path
 from relaxcheck.reports.imported import run_to_show, seen
 from relaxcheck.reports.issue.template import TEMPLATES
-from relaxcheck.reports.target_text import device_text, is_fused, target_text, tensor_text
+from relaxcheck.reports.target_text import (
+    device_text,
+    is_fused,
+    own_pipeline_lines,
+    target_text,
+    tensor_text,
+)
 from relaxcheck.reports.templating import docstring_text
 from relaxcheck.reports.torch.calls import safe
 from relaxcheck.reports.torch.module_text import ModuleText, dynamic_shapes
@@ -95,7 +101,8 @@ def script_text(
         target=target_text(case),
         device=device_text(case),
         tensor=tensor_text(case),
-        fused=PIPELINES[case.pipeline].relax_pipeline == "target" or is_fused(case),
+        own=own_pipeline_lines(pipeline_of(case.pipeline).own),
+        fused=pipeline_of(case.pipeline).relax_pipeline == "target" or is_fused(case),
         structure=_structure(case, outcome),
         compares=compares,
         comparison=comparison(bounds) if compares else (),

@@ -16,6 +16,7 @@ from rich.text import Text
 from relaxcheck.cli.exit_codes import BAD_INPUT, FAULT
 from relaxcheck.cli.lookup import RecordedCase, look_up
 from relaxcheck.cli.options import ResultFormat, Switch
+from relaxcheck.cli.pipelines import compiled_by
 from relaxcheck.cli.terminal import console, error_console
 from relaxcheck.generators.core.case import AnyCase, CaseError, with_fixes
 from relaxcheck.harness.kinds import of, way
@@ -37,6 +38,7 @@ def bisect(
     *,
     fixes: Switch | None,
     tvm: str | None,
+    pipeline: str | None,
     case_seconds: float,
     form: ResultFormat,
 ) -> int:
@@ -46,7 +48,7 @@ def bisect(
         CaseError: there is no such case, it cannot be read, or it is a batch.
         PoolError: the workers cannot start.
     """
-    recorded = single(name, directory, fixes)
+    recorded = single(name, directory, fixes, pipeline)
     case = recorded.case
     here = release(tvm or recorded.environment.get("release", own().name))
     progress = _Progress(error_console(), case)
@@ -77,19 +79,23 @@ def bisect(
     return exit_code(case, result)
 
 
-def single(name: str, directory: Path | None, fixes: Switch | None) -> RecordedCase:
-    """The case that the user calls ``name``, with the fixes as the user has them.
+def single(
+    name: str, directory: Path | None, fixes: Switch | None, pipeline: str | None
+) -> RecordedCase:
+    """The case that the user calls ``name``, with the fixes and the pipeline as the user has them.
 
     Raises:
-        CaseError: there is no such case, it cannot be read, or it is a batch.
+        CaseError: there is no such case or pipeline, it cannot be read, or it is a batch.
+        ExtensionError: its pipeline is a user's own, and nobody named it.
     """
     recorded = look_up(name, directory)
     case = recorded.case
     if of(case).is_batch(case):
         raise CaseError(f"{name} is a batch; give one of its cases")
+    case = compiled_by(case, pipeline)
     if fixes is not None:
-        recorded = replace(recorded, case=with_fixes(case, fixes is Switch.ON))
-    return recorded
+        case = with_fixes(case, fixes is Switch.ON)
+    return replace(recorded, case=case)
 
 
 def _heap(result: Bisected) -> Outcome | None:

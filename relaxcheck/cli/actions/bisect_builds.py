@@ -13,6 +13,7 @@ from relaxcheck.cli.actions.bisect import single
 from relaxcheck.cli.exit_codes import BAD_INPUT, FAULT
 from relaxcheck.cli.options import ResultFormat, Switch
 from relaxcheck.cli.terminal import RUNS, console, error_console
+from relaxcheck.extensions.naming import digest, is_own
 from relaxcheck.harness.outcomes.keeping import Kept, sources_of
 from relaxcheck.harness.releases.many import candidates
 from relaxcheck.harness.triage.bisection.by_build import PASSES, ByBuild, OnBuild, search
@@ -34,6 +35,7 @@ def bisect_builds(
     folder: Path,
     *,
     fixes: Switch | None,
+    pipeline: str | None,
     case_seconds: float,
     form: ResultFormat,
 ) -> int:
@@ -42,9 +44,11 @@ def bisect_builds(
     Raises:
         CaseError: there is no such case, it is a batch, or ``folder`` has fewer than two builds.
     """
-    case = single(name, directory, fixes).case
+    case = single(name, directory, fixes, pipeline).case
     builds = candidates(folder)
-    kept = Kept(KEPT, OnBuild, sources_of(_ROOMS))
+    own = str(getattr(case, "pipeline", ""))
+    sources = sources_of(_ROOMS) + (digest(own) if is_own(own) else "")
+    kept = Kept(KEPT, OnBuild, sources)
     errors = error_console()
 
     def show(line: str) -> None:

@@ -21,6 +21,7 @@ from relaxcheck.cli.actions.exporting.workers import Workers
 from relaxcheck.cli.actions.exporting.writing import write_whole
 from relaxcheck.cli.exit_codes import FAULT
 from relaxcheck.cli.lookup import RecordedCase, look_up
+from relaxcheck.cli.pipelines import compiled_by, named_by_user
 from relaxcheck.cli.terminal import check_writable, console
 from relaxcheck.generators.core.case import CaseError, text_of
 from relaxcheck.harness.kinds import read
@@ -61,6 +62,7 @@ def export(
     directory: Path | None,
     choice: Choice,
     *,
+    pipeline: str | None,
     out: Path | None,
     minutes: float,
     case_seconds: float | None,
@@ -77,12 +79,16 @@ def export(
         for path in _rewritten(name):
             _print(screen, str(path))
         return 0
+    if pipeline is not None:
+        named_by_user([pipeline])
     if choice.every:
         exports = everything(directory, out, minutes * 60)
         check_writable(exports.out)
         return export_all(exports, case_seconds, screen)
     assert name is not None
     recorded = look_up(name, directory)
+    # As recorded: only to say that code of the user's own may be imported.
+    compiled_by(recorded.case, None)
     limits = _limits(recorded, case_seconds)
     folder = out or Path("" if choice.pytest else _name(recorded))
     # Now rather than after the minutes that an export takes.

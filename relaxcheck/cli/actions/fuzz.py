@@ -12,6 +12,7 @@ from pathlib import Path
 from relaxcheck.cli.actions.campaign import Run, run
 from relaxcheck.cli.actions.cluster import Spread, spread
 from relaxcheck.cli.options import MOST_WORKERS, Format
+from relaxcheck.cli.pipelines import named_by_user
 from relaxcheck.cli.reporters import (
     JsonLinesReporter,
     QuietReporter,
@@ -20,6 +21,7 @@ from relaxcheck.cli.reporters import (
     TextReporter,
 )
 from relaxcheck.cli.terminal import RUNS, console
+from relaxcheck.extensions.naming import is_own
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.targets import LLVM
 from relaxcheck.harness.campaign.campaign import Plan
@@ -52,7 +54,7 @@ class Request:
     """The options of the command line; None where one was not given."""
 
     families: list[str] | None
-    pipelines: str | None
+    pipelines: list[str] | None
     target: str | None
     fixes: Fixes | None
     tvm: str | None
@@ -134,10 +136,13 @@ def reporter(form: Format, summary: Path | None, *, quiet: bool, all_messages: b
 
 
 def _options(request: Request) -> Options:
+    pipelines = None if request.pipelines is None else named_by_user(request.pipelines)
     if request.resume is not None:
+        # It says anew that code of the user's own may be imported.
+        others = [name for name in pipelines or () if not is_own(name)]
         fixed = {
             "FAMILY": request.families,
-            "--pipelines": request.pipelines,
+            "--pipelines": others or None,
             "--target": request.target,
             "--fixes": request.fixes,
             "--tvm": request.tvm,
@@ -152,9 +157,7 @@ def _options(request: Request) -> Options:
     stamp = datetime.now(UTC).strftime("%Y-%m-%d-%H%M%S")
     return Options(
         chosen_families(request.families, target),
-        chosen_pipelines(
-            None if request.pipelines is None else request.pipelines.split(","), target
-        ),
+        chosen_pipelines(pipelines, target),
         random.SystemRandom().randrange(2**31) if request.seed is None else request.seed,
         fixes,
         request.uniform,

@@ -6,11 +6,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from relaxcheck.cli.exit_codes import BAD_INPUT, FAULT
 from relaxcheck.cli.lookup import look_up
+from relaxcheck.cli.pipelines import compiled_by
 from relaxcheck.cli.terminal import console
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.harness.known.corpus import entry_folder
@@ -31,6 +33,7 @@ _SECONDS = 30
 def matrix(
     cases: Sequence[Path],
     tvm: Sequence[str] | None,
+    pipeline: str | None,
     out: Path | None,
     *,
     workers: int,
@@ -43,7 +46,11 @@ def matrix(
         CaseError: a case or a release cannot be used, or the page cannot be written.
     """
     screen = console()
-    wanted = tuple(subject for place in cases for subject in _at(place)) or running.subjects(())
+    found = tuple(subject for place in cases for subject in _at(place)) or running.subjects(())
+    wanted = tuple(_compiled_by(subject, pipeline) for subject in found if _has(subject, pipeline))
+    if len(wanted) < len(found):
+        without = plural(len(found) - len(wanted), "case is", "cases are")
+        screen.print(f"{without} compiled by no pipeline, and left out", highlight=False)
     limits = Limits(seconds=case_seconds)
     with shown(screen) as show:
         results = running.run(wanted, tvm or known(), workers, limits, show)
@@ -56,7 +63,7 @@ def matrix(
         fault = f"a fault of relaxcheck itself: {name} on {where}: {cell.message}"
         screen.print(fault, highlight=False, markup=False, soft_wrap=True)
     complete = not any(column.missing for column in results.columns)
-    if out is None and not cases and not tvm and complete and CHECKOUT:
+    if out is None and not cases and not tvm and not pipeline and complete and CHECKOUT:
         out = COMMITTED
     if out is not None:
         try:
@@ -74,6 +81,19 @@ def _at(place: Path) -> Iterator[running.Subject]:
     else:
         case = look_up(str(place), None).case
         yield running.subject_of(case.identifier, case)
+
+
+def _has(subject: running.Subject, pipeline: str | None) -> bool:
+    """True if ``subject`` can be compiled by ``pipeline``; None: by its own."""
+    return pipeline is None or hasattr(subject.row.case, "pipeline")
+
+
+def _compiled_by(subject: running.Subject, pipeline: str | None) -> running.Subject:
+    """``subject`` compiled by ``pipeline``; of another one than its own nothing is declared."""
+    case = compiled_by(subject.row.case, pipeline)
+    if case is subject.row.case:
+        return subject
+    return running.Subject(msgspec.structs.replace(subject.row, case=case))
 
 
 def _exit_code(results: running.Matrix) -> int:

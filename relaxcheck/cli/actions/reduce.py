@@ -15,7 +15,9 @@ from rich.status import Status
 from relaxcheck.cli.exit_codes import BAD_INPUT, FAILED, INTERRUPTED
 from relaxcheck.cli.lookup import look_up
 from relaxcheck.cli.options import Switch
+from relaxcheck.cli.pipelines import compiled_by
 from relaxcheck.cli.terminal import called_as
+from relaxcheck.extensions.naming import is_own
 from relaxcheck.generators.core.case import (
     AnyCase,
     CaseError,
@@ -75,6 +77,7 @@ def request(
     fixes: Switch | None,
     tvm: str | None,
     target: str | None,
+    pipeline: str | None,
     tries: int,
     minutes: float,
     workers: int | None,
@@ -83,10 +86,11 @@ def request(
     """The reduction that these options ask for.
 
     Raises:
-        CaseError: there is no such case or command, or the result cannot be written.
+        CaseError: there is no such case, pipeline or command, or the result cannot be written.
+        ExtensionError: its pipeline is a user's own, and nobody named it.
     """
     known = look_up(name, directory)
-    case = known.case
+    case = compiled_by(known.case, pipeline)
     if fixes is not None:
         case = with_fixes(case, fixes is Switch.ON)
     if target is not None:
@@ -269,7 +273,7 @@ def _tell(
 
 
 def _further(wanted: Wanted) -> str:
-    command = f"{called_as()} reduce {_quoted(wanted.target)}"
+    command = f"{called_as()} reduce {_quoted(wanted.target)}{_own_pipeline(wanted.case)}"
     if wanted.predicate is None:
         return command
     return f"{command} --predicate {shlex.quote(wanted.predicate)}"
@@ -278,10 +282,16 @@ def _further(wanted: Wanted) -> str:
 def _again(wanted: Wanted) -> str:
     path = _quoted(wanted.target)
     if wanted.predicate is None:
-        return f"{called_as()} replay {path}"
+        return f"{called_as()} replay {path}{_own_pipeline(wanted.case)}"
     if "{}" in wanted.predicate:
         return wanted.predicate.replace("{}", path)
     return f"{wanted.predicate} {path}"
+
+
+def _own_pipeline(case: AnyCase) -> str:
+    """The option that names the user's own pipeline of ``case``; "" if it has none."""
+    name = str(getattr(case, "pipeline", ""))
+    return f" --pipeline {name}" if is_own(name) else ""
 
 
 def _quoted(path: Path) -> str:

@@ -11,8 +11,9 @@ from rich.markup import escape
 from relaxcheck.cli.exit_codes import INTERRUPTED
 from relaxcheck.cli.lookup import RecordedCase, look_up
 from relaxcheck.cli.options import Switch
+from relaxcheck.cli.pipelines import compiled_by
 from relaxcheck.cli.terminal import console
-from relaxcheck.generators.core.case import CaseError, target_of, with_fixes, with_target
+from relaxcheck.generators.core.case import CaseError, with_fixes, with_target
 from relaxcheck.harness import kinds
 from relaxcheck.harness.journal.journal import FILE_NAME, Journal, Mode
 from relaxcheck.harness.kinds import read, way
@@ -60,6 +61,7 @@ def replay(
     fixes: Switch | None,
     tvm: str | None,
     target: str | None,
+    pipeline: str | None,
     workers: int | None,
     case_seconds: float,
 ) -> int:
@@ -72,7 +74,8 @@ def replay(
     if target is not None:
         chosen_target(target)
     known = declared()
-    subjects = list(_subjects(name, directory, known))
+    found = list(_subjects(name, directory, known))
+    subjects = [_compiled_for(subject, target, pipeline) for subject in found]
     recorded_on = next(
         (subject.source.environment["release"] for subject in subjects if subject.recorded),
         own().name,
@@ -82,7 +85,6 @@ def replay(
     with Pool(size, Limits(seconds=case_seconds), release=chosen) as pool:
         version = pool.environment["apache-tvm"]
         side = None if fixes is None else fixes is Switch.ON
-        subjects = [_compiled_for(subject, target) for subject in subjects]
         items = [_item(subject, known, version, side, chosen.name) for subject in subjects]
         by_name = {family.name: family for family in kinds.families()}
         expectations = Expectations(pool, by_name, known, ExpectationTally())
@@ -103,12 +105,18 @@ class _Subject:
         return "release" in self.source.environment
 
 
-def _compiled_for(subject: _Subject, target: str | None) -> _Subject:
-    """``subject`` compiled for ``target``; of another one than its own nothing is recorded."""
-    case = subject.source.case
-    if target is None or target == target_of(case):
-        return subject
-    return _Subject(subject.called, RecordedCase(with_target(case, target)))
+def _compiled_for(subject: _Subject, target: str | None, pipeline: str | None) -> _Subject:
+    """``subject`` compiled for ``target`` by ``pipeline``; of others than its own none is recorded.
+
+    Raises:
+        CaseError: its kind of case is compiled otherwise, or there is no such pipeline.
+        ExtensionError: its pipeline is a user's own, and nobody named it.
+    """
+    own = subject.source.case
+    case = compiled_by(own, pipeline)
+    if target is not None:
+        case = with_target(case, target)
+    return subject if case is own else _Subject(subject.called, RecordedCase(case))
 
 
 def _subjects(wanted: str, directory: Path | None, known: Sequence[Known]) -> Iterator[_Subject]:

@@ -10,6 +10,7 @@ from relaxcheck.cli.options import (
     CaseName,
     CaseSeconds,
     FixesSwitch,
+    PipelineName,
     Release,
     ResultFormat,
 )
@@ -51,6 +52,7 @@ def bisect(
     case: CaseName,
     fixes: FixesSwitch = None,
     tvm: Release = None,
+    pipeline: PipelineName = None,
     directory: CampaignFolder = None,
     case_seconds: CaseSeconds = 60,
     builds: Annotated[
@@ -72,13 +74,27 @@ def bisect(
         if builds is None:
             from relaxcheck.cli.actions.bisect import bisect as run
 
-            code = run(case, directory, fixes=fixes, tvm=tvm, case_seconds=case_seconds, form=form)
+            code = run(
+                case,
+                directory,
+                fixes=fixes,
+                tvm=tvm,
+                pipeline=pipeline,
+                case_seconds=case_seconds,
+                form=form,
+            )
         else:
             if tvm is not None:
                 raise typer.BadParameter("--builds names all builds; leave --tvm out")
             from relaxcheck.cli.actions.bisect_builds import bisect_builds
 
             code = bisect_builds(
-                case, directory, builds, fixes=fixes, case_seconds=case_seconds, form=form
+                case,
+                directory,
+                builds,
+                fixes=fixes,
+                pipeline=pipeline,
+                case_seconds=case_seconds,
+                form=form,
             )
     raise typer.Exit(code)

@@ -84,6 +84,15 @@ def export(
             "also a corpus.",
         ),
     ] = None,
+    pipeline: Annotated[
+        str | None,
+        typer.Option(
+            "--pipeline",
+            metavar="NAME",
+            help="The case is compiled by this pipeline of your own, package:function, which may "
+            "be imported (see docs/extending.md).",
+        ),
+    ] = None,
     minutes: Annotated[
         float,
         typer.Option(
@@ -113,6 +122,7 @@ def export(
                 case,
                 directory,
                 action.Choice(every=every, rewrite=rewrite, pytest=pytest, as_is=as_is),
+                pipeline=pipeline,
                 out=out,
                 minutes=minutes,
                 case_seconds=case_seconds,

@@ -14,6 +14,8 @@ EPILOG = f"""Examples:
 
   relaxcheck fuzz FAMILY --minutes 10 --pipelines build,convert-layout
 
+  relaxcheck fuzz --minutes 10 --pipeline package:function
+
   relaxcheck fuzz all --fixes both --until-new --known runs/YESTERDAY
 
   relaxcheck fuzz --seed 7 --uniform --shard 2/8 --out shard-2 --format jsonl
@@ -135,10 +137,14 @@ def fuzz(
         ),
     ] = None,
     pipelines: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
+            "--pipelines",
+            "--pipeline",
             metavar="NAME,…",
-            help="Draw only these pass pipelines (default: all).",
+            help="Draw only these pass pipelines (default: all of TVM's): by name, or your own as "
+            "package:function, which takes a target and returns a pass (see docs/extending.md). "
+            "To resume, name your own again.",
             rich_help_panel=_DRAWN,
         ),
     ] = None,

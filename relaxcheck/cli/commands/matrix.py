@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from relaxcheck.cli.exit_codes import EXIT_CODES
-from relaxcheck.cli.options import MOST_WORKERS, CaseSeconds, Releases
+from relaxcheck.cli.options import MOST_WORKERS, CaseSeconds, PipelineName, Releases
 from relaxcheck.cli.terminal import one_line_errors
 
 EPILOG = f"""Examples:
@@ -37,6 +37,7 @@ def matrix(
         ),
     ] = None,
     tvm: Releases = None,
+    pipeline: PipelineName = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -63,6 +64,7 @@ def matrix(
         code = action.matrix(
             cases or (),
             tvm,
+            pipeline,
             out,
             workers=workers,
             case_seconds=case_seconds,

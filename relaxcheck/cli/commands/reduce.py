@@ -12,6 +12,7 @@ from relaxcheck.cli.options import (
     CaseName,
     CaseSeconds,
     FixesSwitch,
+    PipelineName,
     Release,
     TargetName,
     Workers,
@@ -52,6 +53,7 @@ def reduce(
     fixes: FixesSwitch = None,
     tvm: Release = None,
     target: TargetName = None,
+    pipeline: PipelineName = None,
     directory: CampaignFolder = None,
     tries: Annotated[
         int, typer.Option(min=1, max=MOST, help="Stop after so many candidates.")
@@ -80,6 +82,7 @@ def reduce(
             fixes=fixes,
             tvm=tvm,
             target=target,
+            pipeline=pipeline,
             tries=tries,
             minutes=minutes,
             workers=workers,

@@ -9,6 +9,7 @@ from relaxcheck.cli.options import (
     CampaignFolder,
     CaseSeconds,
     FixesSwitch,
+    PipelineName,
     Release,
     TargetName,
     Workers,
@@ -27,6 +28,8 @@ Examples:
   relaxcheck replay runs/FOLDER --tvm 0.26
 
   relaxcheck replay corpus
+
+  relaxcheck replay 3f2a9c1b --pipeline package:function
 
   relaxcheck replay corpus/known.json
 
@@ -48,6 +51,7 @@ def replay(
     fixes: FixesSwitch = None,
     tvm: Release = None,
     target: TargetName = None,
+    pipeline: PipelineName = None,
     directory: CampaignFolder = None,
     workers: Workers = None,
     case_seconds: CaseSeconds = 60,
@@ -62,6 +66,7 @@ def replay(
             fixes=fixes,
             tvm=tvm,
             target=target,
+            pipeline=pipeline,
             workers=workers,
             case_seconds=case_seconds,
         )
