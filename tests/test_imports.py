@@ -73,7 +73,8 @@ HOMONYMS = {
     "reports/expressions/facts.py": {"equal"},
     "reports/expressions/source.py": {"max", "min"},
     # A script calls its module ``mod``, as TVM's own do; arrays have a ``size``.
-    "reports/programs/repro.py": {"mod", "size"},
+    "reports/programs/repro.py": {"mod"},
+    "reports/programs/python/names.py": {"mod", "size"},
     # An axis of drawn models has this name.
     "reports/imported.py": {"size"},
     "reports/onnx/titles.py": {"size"},
