@@ -5,7 +5,6 @@ input is there. Write-ahead logging keeps a half-written transaction from harmin
 """
 
 import enum
-import fcntl
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,9 +28,11 @@ from relaxcheck.harness.journal.journal_file import (
     create,
     damage,
     has_log,
+    locked,
     salvage,
 )
 from relaxcheck.harness.journal.packing import PackingError, pack, unpack
+from relaxcheck.harness.journal.tally import Tally
 from relaxcheck.harness.kinds import decode, decode_record
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 
@@ -47,7 +48,6 @@ Cell = tuple[str, str, str]
 _ROWS_AT_ONCE = 1000
 
 FILE_NAME = "campaign.sqlite"
-_LOCK_NAME = "campaign.lock"
 _OPEN = b"open"
 """The content of the lock file while a campaign runs, and after it died."""
 _LEFT = "left"  # The key of ``meta`` that describes neither a version nor an option.
@@ -130,7 +130,9 @@ class Journal:
             raise JournalError(f"{directory} holds no campaign ({FILE_NAME} is missing)")
         if mode is Mode.READ:
             return self._of_this_format(connect_to_read(self.path))
-        self._lock = _locked(directory)
+        self._lock = locked(directory)
+        if self._lock is None:
+            raise JournalError(f"a campaign is running in {directory}; wait for its end")
         if mode is Mode.RESUME:
             return self._repaired(self._lock)
         if self.path.exists():
@@ -297,6 +299,16 @@ class Journal:
         )
         return {Verdict(verdict): count for verdict, count in rows}
 
+    def tallies(self) -> tuple[Tally, ...]:
+        """The drawn cases that ended, counted by verdict, declaration and finding."""
+        return tuple(
+            Tally(Verdict(verdict), *rest)
+            for verdict, *rest in self._read(
+                "SELECT verdict, expected_by, finding, count(*), min(started), max(started)"
+                f" FROM cases WHERE purpose = '{DRAWN}' AND verdict NOT NULL GROUP BY 1, 2, 3"
+            )
+        )
+
     def unfinished(self) -> int:
         """The number of cases that were started and never ended."""
         ((count,),) = self._read("SELECT count(*) FROM cases WHERE verdict IS NULL")
@@ -386,14 +398,3 @@ class Journal:
             raise self._unreadable(
                 JournalError(f"the record of case {identifier} makes no sense ({words})")
             ) from error
-
-
-def _locked(directory: Path) -> int:
-    """A descriptor that holds the lock of ``directory`` until it is closed."""
-    lock = os.open(directory / _LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        raise JournalError(f"a campaign is running in {directory}; wait for its end") from None
-    return lock

@@ -3,6 +3,8 @@
 SQLite detects a page that makes no sense, but no changed text: so the records are decoded as well.
 """
 
+import fcntl
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -59,6 +61,8 @@ TABLES = {
     "events": "time, what, text",
 }
 """Tables and columns that are salvaged and merged; coverage is counted again from the cases."""
+
+_LOCK_NAME = "campaign.lock"
 
 _LEAST_ROW = 64
 """The fewest bytes of a row, to estimate the number of rows if it cannot be read."""
@@ -124,6 +128,21 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
         # The folder is removed now, and the copy with it when the connection closes.
         database.execute("PRAGMA user_version").fetchone()
     return database
+
+
+def locked(directory: Path) -> int | None:
+    """A descriptor that holds the lock of ``directory`` until it is closed; None: another has it.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    lock = os.open(directory / _LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        return None
+    return lock
 
 
 def has_log(path: Path) -> bool:

@@ -177,7 +177,7 @@ def shown(
 
     ``heading`` is its title, unless a person wrote another one.
     """
-    times = [ran.began for ran in record.ran if ran.finding == finding.fingerprint]
+    times = record.times.get(finding.fingerprint)
     seen_in = None
     if earlier is not None:
         seen_in = tuple(
@@ -200,8 +200,8 @@ def shown(
         issue=_upstream(known),
         named=known.named,
         count=finding.count,
-        first=min(times, default=None),
-        last=max(times, default=None),
+        first=times and times[0],
+        last=times and times[1],
         seen_in=seen_in,
         confirmed=CONFIRMED[finding.confirmed],
         program=rendered_as.listing(case),

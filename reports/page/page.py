@@ -127,7 +127,8 @@ def page_text(sources: Sources) -> str:
         coverage=[asdict(coverage_map) for coverage_map in maps],
         letters={letter(number): str(verdict) for number, verdict in enumerate(Verdict)},
         preconditions=preconditions(maps),
-        off_axes=sum(case.count for case in record.ran if not case.cells),
+        off_axes=record.every * sum(case.count for case in record.ran if not case.cells),
+        every=record.every,
         releases=section(sources.matrix) if sources.matrix else None,
         operators=operators_section(sources.support, _by_operator(record))
         if sources.support
@@ -146,7 +147,9 @@ def page_text(sources: Sources) -> str:
 
 
 def _by_operator(record: Record) -> Mapping[str, Mapping[str, int]]:
-    return by_operator((case.family, case.verdict, case.count) for case in record.ran)
+    return by_operator(
+        (case.family, case.verdict, record.every * case.count) for case in record.ran
+    )
 
 
 def moment(when: datetime) -> str:
@@ -254,7 +257,7 @@ def _verdicts(record: Record) -> list[tuple[Verdict, int, float, int]]:
     special = Counter(case.verdict for case in record.ran if case.special)
     counts = record.verdicts
     return [
-        (verdict, counts[verdict], counts[verdict] / record.cases, special[verdict])
+        (verdict, counts[verdict], counts[verdict] / record.cases, record.every * special[verdict])
         for verdict in Verdict
         if counts[verdict]
     ]

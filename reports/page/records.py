@@ -1,10 +1,11 @@
 """A campaign as its journal holds it, read once for the page."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, cached_property
+from math import ceil
 from pathlib import Path
 
 from relaxcheck.generators.core.axes import Family, UnknownFamily, point_of
@@ -13,6 +14,7 @@ from relaxcheck.harness.events import summary_of
 from relaxcheck.harness.journal.journal import DRAWN, Journal, JournalError, Mode
 from relaxcheck.harness.journal.journal_file import TABLES
 from relaxcheck.harness.journal.packing import unpack
+from relaxcheck.harness.journal.tally import Tally
 from relaxcheck.harness.kinds import decode, decode_record, family, of
 from relaxcheck.harness.known.known import findings_in
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
@@ -47,11 +49,12 @@ class Ran:
     count: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Record:
     """A campaign: ``description`` as the journal has it, ``ran`` in order of time.
 
     ``happened`` lists worker crashes and interruptions; ``unended`` counts cases that never ended.
+    Of a long campaign ``ran`` has one case in ``every``, and ``tallies`` count all.
     """
 
     name: str
@@ -60,6 +63,8 @@ class Record:
     findings: tuple[Finding, ...]
     happened: tuple[str, ...] = ()
     unended: int = 0
+    every: int = 1
+    tallies: tuple[Tally, ...] = ()
 
     @property
     def began(self) -> datetime | None:
@@ -70,30 +75,54 @@ class Record:
     def verdicts(self) -> Counter[Verdict]:
         """Drawn cases by verdict."""
         counts: Counter[Verdict] = Counter()
-        for case in self.ran:
-            counts[case.verdict] += case.count
+        for each in self._counted:
+            counts[each.verdict] += each.count
         return counts
 
     @property
     def cases(self) -> int:
         """The number of cases."""
-        return sum(case.count for case in self.ran)
+        return sum(each.count for each in self._counted)
 
     @property
     def expected(self) -> Counter[str]:
         """The number of drawn cases that each declared failure expects, by name."""
-        return Counter(case.expected_by for case in self.ran if case.expected_by)
+        if self.every == 1:
+            return Counter(case.expected_by for case in self.ran if case.expected_by)
+        counts: Counter[str] = Counter()
+        for tally in self.tallies:
+            if tally.expected_by:
+                counts[tally.expected_by] += tally.count
+        return counts
 
     @property
     def failed(self) -> int:
         """The number of drawn cases that failed, declared failures included."""
-        return sum(case.count for case in self.ran if case.verdict.is_failure)
+        return sum(each.count for each in self._counted if each.verdict.is_failure)
+
+    @property
+    def _counted(self) -> Sequence[Ran | Tally]:
+        # A block of expressions is one row, and counts as its expressions.
+        return self.ran if self.every == 1 else self.tallies
+
+    @cached_property
+    def times(self) -> Mapping[str, tuple[datetime, datetime]]:
+        """The times at which the first and the last case of each finding began."""
+        days: dict[str, list[float]] = {}
+        for tally in self.tallies:
+            if tally.finding is not None:
+                days.setdefault(tally.finding, []).extend((tally.first, tally.last))
+        return {finding: (_time(min(each)), _time(max(each))) for finding, each in days.items()}
 
 
 def read_campaign(
-    directory: Path, progress: Callable[[int, int], None] = lambda done, of: None
+    directory: Path,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+    most: int | None = None,
 ) -> Record:
     """The campaign in ``directory``; ``progress`` is called with the cases read and their total.
+
+    Of a campaign of more cases than ``most`` about so many are read, drawn at random.
 
     Raises:
         JournalError: there is none, or it cannot be read.
@@ -101,8 +130,13 @@ def read_campaign(
     with Journal(directory, Mode.READ) as journal:
         columns = TABLES["cases"].split(", ")
         ran: list[Ran] = []
-        ended, unended = sum(journal.counts(DRAWN).values()), 0
+        tallies = journal.tallies()
+        ended, unended = sum(tally.count for tally in tallies), 0
+        every = 1 if most is None else max(1, ceil(ended / most))
+        # By identifiers, which are hashes: the first of them are a random sample.
         for row in journal.stored("cases"):
+            if every > 1 and len(ran) * every >= ended:
+                break
             values = dict(zip(columns, row, strict=True))
             if values["purpose"] != DRAWN:
                 continue
@@ -125,12 +159,23 @@ def read_campaign(
                         count=count,
                     )
                 )
-            progress(len(ran), ended)
+            progress(len(ran), ended // every)
         happened = tuple(summary_of(journal.events(), journal.unfinished()))
         findings = tuple(findings_in(journal))
         ran.sort(key=lambda case: case.began)
         name = directory.resolve().name
-        return Record(name, journal.description, tuple(ran), findings, happened, unended)
+        if every > 1:
+            unended = sum(1 for _ in journal.unended(DRAWN))
+        return Record(
+            name,
+            journal.description,
+            tuple(ran),
+            findings,
+            happened,
+            unended,
+            every,
+            tallies,
+        )
 
 
 def _count(case: AnyCase, outcome: bytes) -> int:

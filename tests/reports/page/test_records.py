@@ -10,6 +10,7 @@ from relaxcheck.generators.core.case import Invalid
 from relaxcheck.generators.core.program import Case
 from relaxcheck.harness.journal.journal import DRAWN, FILE_NAME, Journal, JournalError, Mode
 from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.reports.page.page import Sources, page_text
 from relaxcheck.reports.page.records import FIXES, ran_of, read_campaign
 from relaxcheck.reports.rendering import SHAPES
 from tests.reports import html_campaign as made
@@ -42,6 +43,24 @@ def test_a_case_that_never_ended_is_counted_apart(tmp_path: Path) -> None:
         journal.start(made.case(50), DRAWN)
     record = read_campaign(tmp_path)
     assert (len(record.ran), record.unended) == (4, 1)
+
+
+def test_of_a_long_campaign_a_sample_is_read_and_all_is_counted(tmp_path: Path) -> None:
+    ended = [(made.case(seed), made.PASS, None) for seed in range(100, 136)]
+    ended += [(made.case(4, dilation__w=3), made.WRONG, made.DILATED)]
+    ended += [(made.LAYOUT.case, made.CRASH, made.LAYOUT)]
+    made.write(tmp_path, ended)
+    whole, sample = read_campaign(tmp_path), read_campaign(tmp_path, most=10)
+    assert (whole.every, len(whole.ran)) == (1, 38)
+    assert (sample.every, len(sample.ran)) == (4, 10)
+    assert all(case in whole.ran for case in sample.ran)
+    assert sample.verdicts == whole.verdicts == {"pass": 36, "wrong-value": 1, "opaque-crash": 1}
+    assert (sample.cases, sample.failed, sample.unended) == (38, 2, 0)
+    assert sample.times == whole.times
+    assert sample.times.keys() == {made.DILATED.fingerprint, made.LAYOUT.fingerprint}
+    page = page_text(Sources(sample))
+    assert "one case in 4" in page
+    assert "38 cases" in page
 
 
 def test_cells_are_those_of_the_axes_and_of_the_page() -> None:

@@ -43,6 +43,9 @@ from relaxcheck.reports.page.releases import last as last_matrix
 
 PAGE = "report.html"
 _REGRESSION = "A regression: {} passes, {} does not."
+_MOST_READ = 8000
+"""Cases that a page reads, in three seconds; of a longer campaign, a sample of so many."""
+
 _BISECTIONS = "bisections"
 """The folder, in a campaign's own, of the bisections by case."""
 
@@ -114,12 +117,14 @@ def _directories(campaigns: Sequence[Path] | None) -> list[Path]:
 
 def _read(screen: Console, directory: Path) -> Record:
     if not screen.is_terminal:
-        return read_campaign(directory)
+        return read_campaign(directory, most=_MOST_READ)
     columns = (TextColumn("reading {task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=screen, transient=True) as progress:
         task = progress.add_task(directory.name, total=None)
         return read_campaign(
-            directory, lambda done, of: progress.update(task, completed=done, total=of)
+            directory,
+            lambda done, of: progress.update(task, completed=done, total=of),
+            _MOST_READ,
         )
 
 
