@@ -197,6 +197,9 @@ def _explains(finding: Finding, other: Finding) -> bool:
 
     They look alike, or those of one come from memory out of bounds, which look like anything.
     """
+    # Most pairs differ here; a signature takes longer to make, and there are as many as pairs.
+    if (finding.verdict, finding.operator) != (other.verdict, other.operator):
+        return False
     signature, other_signature = finding.signature, other.signature
     looks = {signature.appearance, other_signature.appearance}
     return (
