@@ -10,7 +10,8 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from relaxcheck.cli import app
-from relaxcheck.cli.actions import merge, report
+from relaxcheck.cli.actions import merge
+from relaxcheck.cli.actions.pages import report
 from relaxcheck.generators.core.case import Invalid
 from relaxcheck.harness.campaign.campaign import Plan
 from relaxcheck.harness.campaign.display import Display
