@@ -1,6 +1,6 @@
 """Room and seconds that a year's journal takes: a million cases, in shards that are merged.
 
-    python -m tests.measure.bench.journals --cases 1000000 --shards 64
+    python -m tests.measure.bench.nights.journals --cases 1000000 --shards 64
 
 Makes shards as campaigns on several machines write them, of real cases of some families with other
 seeds, and of outcomes such as TVM's; merges them; then runs the commands that a person calls on the

@@ -1,6 +1,6 @@
 """Seconds to write a site of a year of nights, and until a browser shows it.
 
-    python -m tests.measure.bench.site
+    python -m tests.measure.bench.nights.site
 
 Makes nights without a campaign, writes their site as ``relaxcheck site`` does, and opens it in
 Chromium from a folder. The page says itself when it was shown: the time from the begin of its
