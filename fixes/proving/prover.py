@@ -23,8 +23,8 @@ from relaxcheck.fixes.proving import forms as shape_forms
 from relaxcheck.fixes.proving import solver
 from relaxcheck.fixes.proving import tvm_forms as tvm_api_forms
 from relaxcheck.fixes.proving.forms import Form
+from relaxcheck.fixes.sym_api import analyzers as sym_api_analyzers
 from relaxcheck.fixes.tvm_api import PrimExpr
-from relaxcheck.fixes.tvm_api import analyzers as tvm_api_analyzer
 from relaxcheck.fixes.tvm_api import shapes as tvm_api_shapes
 
 
@@ -132,7 +132,7 @@ def _analyzer(expressions: Sequence[PrimExpr], signed: Collection[PrimExpr]) -> 
 
 
 def _at_its_strongest(condition: PrimExpr, analyzer: Any) -> bool:
-    return tvm_api_analyzer.proves(analyzer, condition, strong=True)
+    return sym_api_analyzers.proves(sym_api_analyzers.Analyzer(analyzer), condition, strong=True)
 
 
 def _alike(condition: PrimExpr) -> bool:

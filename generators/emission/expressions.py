@@ -8,9 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from tvm import tirx
-
-from relaxcheck.fixes.tvm_api import PrimExpr, dtype_of
+from relaxcheck.fixes.sym_api.spelling import IntImm, PrimExpr, dtype_of, integer, tirx
 from relaxcheck.generators.expressions.language import BOOL, LIMITS, Expression, Variable
 
 Scope = Mapping[str, PrimExpr]
@@ -121,7 +119,7 @@ def literal(value: int, dtype: str) -> PrimExpr:
     """The constant ``value``; those that only uint64 holds are made of two halves by some."""
     if value > LIMITS["int64"][1]:
         return tirx.const(value, dtype)
-    return tirx.IntImm(dtype, value)
+    return integer(value, dtype)
 
 
 _OPERATORS: Mapping[Any, str] = {
@@ -164,7 +162,7 @@ def _read(
     operator = _OPERATORS.get(kind)
     if operator is not None:
         return _binary(operator, expression.a, expression.b, variables)
-    if kind is tirx.IntImm:
+    if kind is IntImm:
         return Expression("const", dtype or dtype_of(expression), (), int(expression.value))
     if kind is tirx.Cast:
         value = _read(expression.value, variables, None)
@@ -186,7 +184,7 @@ def _binary(
     operator: str, left: PrimExpr, right: PrimExpr, variables: Mapping[str, Expression]
 ) -> Expression:
     # TVM makes no node of operands of different dtypes, so that one of them tells the other's.
-    if type(left) is tirx.IntImm:
+    if type(left) is IntImm:
         second = _read(right, variables, None)
         first = _read(left, variables, second.dtype)
     else:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from relaxcheck.fixes.tvm_api import analyzers as api
+from relaxcheck.fixes.sym_api import analyzers as api
 from relaxcheck.generators.emission.expressions import comparison, emitted, folded, read, scope
 from relaxcheck.generators.expressions import language as expressions
 from relaxcheck.generators.expressions.language import Expression, Variable, apply, constant
@@ -76,7 +76,7 @@ class Session:
 
     def rewritten(self, how: str, handle: Handle) -> Handle:
         """An expression of the same value; ``how`` is one of ``REWRITES``."""
-        return getattr(self.analyzer, how)(handle)
+        return api.rewritten(self.analyzer, how, handle)
 
     def proves(self, claim: Handle, strong: bool) -> bool:
         """True if ``claim`` is proved, at the strongest proof strength or the default one."""
@@ -84,7 +84,7 @@ class Session:
 
     def proves_equal(self, left: Handle, right: Handle) -> bool:
         """True if both are proved to be equal."""
-        return bool(self.analyzer.can_prove_equal(left, right))
+        return api.proves_equal(self.analyzer, left, right)
 
     def bounds(self, handle: Handle) -> tuple[int | None, int | None]:
         """Constant ends, inclusive, None where there is none."""

@@ -10,7 +10,8 @@ EVERYTHING = "everything: no worker starts"
 _DISCOVERED = tuple(
     f"relaxcheck.fixes.{room}" for room in ("lowerings", "passes", "shapes", "frontends")
 )
-_API = "relaxcheck.fixes.tvm_api"
+_API = ("relaxcheck.fixes.tvm_api", "relaxcheck.fixes.sym_api")
+"""One spelling for what TVM's releases name differently."""
 _MOST = 6
 
 # The first that a module's name begins with.
@@ -34,6 +35,7 @@ _ROOMS = {
     "relaxcheck.fixes.bucketing": "fixes.bucketed",
     "relaxcheck.fixes.frontends.onnx": "fixes of the ONNX importer",
     "relaxcheck.fixes.frontends.torch": "fixes of the PyTorch importer",
+    "relaxcheck.fixes.sym_api": "fuzz algebra, algebra facts, index_tensor",
     "relaxcheck.fixes": "fixes",
 }
 
@@ -72,7 +74,7 @@ class Effects:
         return any(module in self._prepared or module.startswith(_DISCOVERED) for module in modules)
 
     def _callers(self, uses: Iterable[Use]) -> set[str]:
-        """The modules that name a function of ``fixes.tvm_api`` that has one of ``uses``."""
+        """The modules that name a function of ``_API`` that has one of ``uses``."""
         functions = {(use.module, use.function) for use in uses if use.module.startswith(_API)}
         return {
             read.module

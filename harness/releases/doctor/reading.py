@@ -20,6 +20,11 @@ TOPS = ("tvm", "tvm_ffi")
 PACKAGE = "relaxcheck"
 _ROOMS = ("fixes", "generators", "harness")
 """The rooms that may import TVM."""
+_SPELLED = {
+    "relaxcheck.fixes.sym_api.spelling.tvm": "tvm",
+    "relaxcheck.fixes.sym_api.spelling.tirx": "tvm.tirx",
+}
+"""Names of ours that are packages of TVM."""
 _GLOBALS = ("get_global_func", "get_op")
 
 
@@ -108,8 +113,9 @@ class _Reader(ast.NodeVisitor):
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         for alias in node.names:
-            self._imported(f"{node.module}.{alias.name}", node)
-            self._bind(alias.asname or alias.name, f"{node.module}.{alias.name}")
+            path = f"{node.module}.{alias.name}"
+            self._imported(path, node)
+            self._bind(alias.asname or alias.name, _SPELLED.get(path, path))
 
     def visit_If(self, node: ast.If) -> None:
         if "TYPE_CHECKING" in ast.unparse(node.test):
@@ -204,9 +210,11 @@ class _Reader(ast.NodeVisitor):
     def _renamed(self, target: ast.expr, value: ast.expr, node: ast.stmt) -> None:
         """Bind ``target`` if ``value`` is a name of TVM, or a module that is imported by name."""
         path = self._path(value)
-        if path is None and isinstance(value, ast.IfExp) and isinstance(value.body, ast.Call):
-            argument = value.body.args[0] if value.body.args else value.body
-            path = self._text(argument) or None
+        if path is None and isinstance(value, ast.IfExp):
+            path = self._path(value.body)
+            if isinstance(value.body, ast.Call):
+                argument = value.body.args[0] if value.body.args else value.body
+                path = self._text(argument) or None
             if path is not None and _is_tvm(path):
                 self._either[path] = self._scope(node)
         if path is not None and _is_tvm(path) and isinstance(target, ast.Name):

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from tvm.error import InternalError
 
 from relaxcheck import fixes
+from relaxcheck.fixes import bundled
 from relaxcheck.fixes.framework import installation
 from relaxcheck.fixes.passes import falling_indices
 from relaxcheck.fixes.shapes import shape_guard
@@ -178,7 +179,7 @@ def test_with_the_fixes_on_their_passes_run(monkeypatch: pytest.MonkeyPatch) -> 
         ran.append(arguments)
         return (fix,)
 
-    monkeypatch.setattr(fixes, "chosen", chosen)
+    monkeypatch.setattr(bundled, "chosen", chosen)
     falling = subject(apply("//", apply("-", constant(5), variable(LOOP)), constant(2)), LOOP)
     two = constant(2, "int64")
     by_negative = subject(apply("//", apply("%", x, two), constant(-2, "int64")), X)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from relaxcheck.fixes.tvm_api import analyzers as api
+from relaxcheck.fixes.sym_api import analyzers as api
 from relaxcheck.generators.expressions.cases import ANALYZED
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.reports.expressions.behaviour import title_text

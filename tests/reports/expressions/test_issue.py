@@ -14,7 +14,7 @@ import tvm
 from msgspec.structs import replace
 from tvm import relax, tirx
 
-from relaxcheck.fixes.tvm_api import analyzers as api
+from relaxcheck.fixes.sym_api import analyzers as api
 from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.expressions.cases import (
@@ -164,7 +164,7 @@ def test_conditions_that_stay_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     case = member(ANALYZED, "x + 1", constraints=["x >= 2"])
     script = script_text(case, wrong("restored"), "A title", VERSIONS)
     assert run(script, monkeypatch) is None
-    scope = type(api.analyzer().constraint_scope(tirx.IntImm("bool", 1)))
+    scope = type(api.analyzer().core.constraint_scope(tirx.IntImm("bool", 1)))
     monkeypatch.setattr(scope, "__exit__", lambda *_: None)
     assert (run(script, monkeypatch) or "").startswith("wrong: after the conditions")
 

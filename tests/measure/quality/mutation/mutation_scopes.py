@@ -29,7 +29,7 @@ RECORDS = Setup(
 """Nothing is compiled."""
 
 OWN = {
-    "fixes/__init__.py": "installation",
+    "fixes/bundled.py": "installation",
     "fixes/framework/broadcast_elements.py": "broadcasting",
     "fixes/framework/fix.py": "installation",
     "fixes/framework/requirements.py": "conv_transpose",
