@@ -95,6 +95,14 @@ class Kind(ABC, Generic[C]):
         """The families that a campaign draws from when the user names none."""
         return self.families(pipelines)
 
+    def families_without_relax(self) -> tuple[Family, ...]:
+        """The families with all axes and values whose cases TIRx alone can run."""
+        return ()
+
+    def runs_without_relax(self, case: C) -> bool:
+        """True if TIRx alone, which has expressions and no Relax, can run ``case``."""
+        return False
+
     def left_out(self) -> Mapping[str, str]:
         """The families that there could be, by name, each with the reason why there is none."""
         return {}

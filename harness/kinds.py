@@ -12,18 +12,27 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from relaxcheck.fixes.sym_api.root import has_relax
 from relaxcheck.generators.core import case as cases
 from relaxcheck.generators.core.axes import Family, UnknownFamily
 from relaxcheck.generators.core.case import AnyCase
 from relaxcheck.generators.targets import LLVM
 from relaxcheck.harness.kind import Kind
+from relaxcheck.harness.releases.releases import Release
+
+_WITHOUT_RELAX = ("relaxcheck.harness.expressions.kind",)
+"""Of these some cases need no Relax. Others need packages that TIRx alone has not beside it."""
 
 PATHS: tuple[str, ...] = (
-    "relaxcheck.harness.programs.kind",
-    "relaxcheck.harness.expressions.kind",
-    "relaxcheck.harness.onnx.kind",
-    "relaxcheck.harness.torch.kind",
-    "relaxcheck.harness.kvcache.kind",
+    (
+        "relaxcheck.harness.programs.kind",
+        *_WITHOUT_RELAX,
+        "relaxcheck.harness.onnx.kind",
+        "relaxcheck.harness.torch.kind",
+        "relaxcheck.harness.kvcache.kind",
+    )
+    if has_relax()
+    else _WITHOUT_RELAX
 )
 
 T = TypeVar("T")
@@ -167,6 +176,31 @@ def family(name: str, chosen: Sequence[str] | None = None) -> Family:
     if name not in known:
         raise UnknownFamily(name, known, left_out().get(name, ""))
     return known[name]
+
+
+def families_without_relax() -> tuple[Family, ...]:
+    """The families that TIRx alone can run, as far as it can."""
+    return tuple(family for kind in every() for family in kind.families_without_relax())
+
+
+def runs_on(case: AnyCase, release: Release) -> bool:
+    """True if ``release`` has what ``case`` needs: TIRx alone has no Relax, and no fixes."""
+    return release.has_relax or bool(of(case).runs_without_relax(case))
+
+
+def check_runs_on(case: AnyCase, release: Release, called: str) -> None:
+    """Check that ``release`` can run ``case``, which the user calls ``called``.
+
+    Raises:
+        CaseError: it cannot.
+    """
+    if not runs_on(case, release):
+        needed = (
+            "the fixes" if of(case).runs_without_relax(cases.with_fixes(case, False)) else way(case)
+        )
+        raise cases.CaseError(
+            f"{called}: {needed} takes Relax, which TVM {release.name} has not; give another --tvm"
+        )
 
 
 def left_out() -> dict[str, str]:

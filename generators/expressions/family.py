@@ -1,7 +1,8 @@
 """The family of integer expressions, drawn in batches; a batch lies at one point."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
 
 from hypothesis import strategies as st
 
@@ -78,15 +79,26 @@ _AXES = (
 )
 
 
-class Algebra:
-    """The family. A batch keeps the point that it was drawn at, and so do its expressions."""
+@cache
+def _axes(positions: tuple[str, ...]) -> tuple[Axis, ...]:
+    position, *others = _AXES
+    return (replace(position, values=positions), *others)
 
-    name = NAME
+
+@dataclass(frozen=True, slots=True)
+class Algebra:
+    """The family. A batch keeps the point that it was drawn at, and so do its expressions.
+
+    ``positions`` are those that are drawn.
+    """
+
+    positions: tuple[str, ...] = POSITIONS
+    name: str = NAME
 
     @property
     def axes(self) -> tuple[Axis, ...]:
         """The axes: position, features and compilation of the expressions."""
-        return _AXES
+        return _axes(self.positions)
 
     def build(self, point: Point, seed: int) -> ExpressionBatch:
         """The batch at ``point``."""
@@ -102,6 +114,6 @@ class Algebra:
         return ()
 
 
-def family() -> Algebra:
-    """The family."""
-    return Algebra()
+def family(positions: tuple[str, ...] = POSITIONS) -> Algebra:
+    """The family, drawn in ``positions``, the analyzer's first."""
+    return Algebra(positions)

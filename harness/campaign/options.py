@@ -14,6 +14,7 @@ from relaxcheck.harness.campaign.drawing import Shard
 from relaxcheck.harness.campaign.fixes import Fixes
 from relaxcheck.harness.journal.journal import Journal, Mode
 from relaxcheck.harness.native.toolchain import chosen_target
+from relaxcheck.harness.releases.releases import is_alone
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.triage.fingerprint import FINGERPRINT_FORMAT
 
@@ -45,6 +46,11 @@ class Options:
         return tuple(self.release.split())
 
     @property
+    def alone(self) -> bool:
+        """True if one of the releases is TIRx alone: cases are such as it can run."""
+        return any(map(is_alone, self.releases))
+
+    @property
     def description(self) -> dict[str, str]:
         """The options as the journal holds them, by the names in ``OPTIONS``."""
         return {
@@ -73,14 +79,14 @@ class Options:
         The grace at the end is multiplied by the number of releases.
         """
         plan = Plan(
-            _made(self.families, self.pipelines),
+            _made(self.families, self.pipelines, alone=self.alone),
             self.seed,
             seconds,
             self.fixes.sides,
             most_cases,
             uniform=self.uniform,
             shard=self.shard,
-            grids=_made(self.families),
+            grids=_made(self.families, alone=self.alone),
             known=known,
             until_new=until_new,
             target=self.target,
@@ -196,6 +202,28 @@ def chosen_families(names: Sequence[str] | None, target: str = LLVM) -> tuple[st
     return tuple(dict.fromkeys(chosen))
 
 
+def check_without_relax(options: Options) -> None:
+    """Check that TIRx alone, if it is among the releases, can run what ``options`` ask for.
+
+    Raises:
+        CaseError: a family, or the fixes, need Relax.
+    """
+    if not options.alone:
+        return
+    names = tuple(filter(is_alone, options.releases))
+    there = [family.name for family in kinds.families_without_relax()]
+    if not set(options.families) <= set(there):
+        command = f"relaxcheck fuzz {' '.join(there)} --tvm {','.join(options.releases)}"
+        raise CaseError(
+            f"TVM {', '.join(names)} has no Relax, and runs the family {', '.join(there)} alone: "
+            f"{command}"
+        )
+    if options.fixes is not Fixes.OFF:
+        raise CaseError(
+            f"TVM {', '.join(names)} has no Relax, and there are no fixes for it: leave out --fixes"
+        )
+
+
 def chosen_pipelines(names: Sequence[str] | None, target: str = LLVM) -> tuple[str, ...]:
     """The pipelines called ``names``, in their usual order; TVM's for ``target`` without names.
 
@@ -231,7 +259,11 @@ def shard(text: str) -> Shard:
         raise CaseError(str(error)) from error
 
 
-def _made(names: Sequence[str], pipelines: Sequence[str] | None = None) -> tuple[Family, ...]:
+def _made(
+    names: Sequence[str], pipelines: Sequence[str] | None = None, *, alone: bool = False
+) -> tuple[Family, ...]:
+    if alone:
+        return tuple(each for each in kinds.families_without_relax() if each.name in names)
     try:
         return tuple(kinds.family(name, pipelines) for name in names)
     except KeyError as error:

@@ -11,18 +11,16 @@ from itertools import islice
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from relaxcheck.fixes.sym_api.root import has_relax
 from relaxcheck.generators.expressions.cases import ANALYZED, ExpressionBatch, ExpressionCase
 from relaxcheck.generators.expressions.causes import cause
 from relaxcheck.harness.expressions.analyzer import check
 from relaxcheck.harness.expressions.analyzer.dependence import related, repeats, sampled
-from relaxcheck.harness.expressions.compiled import compiled_faults
 from relaxcheck.harness.expressions.fault import ALSO, RESTORED, Fault
-from relaxcheck.harness.expressions.kernels import How
 from relaxcheck.harness.kind import Progress
 from relaxcheck.harness.outcomes.clock import Clock
 from relaxcheck.harness.outcomes.errors import same_elsewhere
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.workers.switching import switch_fixes
 
 _MOST_TRIES = 400
 """Expressions that one is tried to be reduced to."""
@@ -44,7 +42,14 @@ def execute(case: ExpressionBatch | ExpressionCase, progress: Progress) -> Outco
 
     ``progress`` gets the name of each stage as it begins.
     """
-    switch_fixes(case.fixes, progress)
+    if has_relax():
+        # What it imports has Relax, as have the kernels below.
+        from relaxcheck.harness.workers.switching import switch_fixes
+
+        switch_fixes(case.fixes, progress)
+    elif case.position != ANALYZED or case.fixes:
+        needed = "with the fixes" if case.fixes else f"in position {case.position}"
+        return Outcome(Verdict.NO_ORACLE, message=f"{needed} it takes Relax, and there is none")
     return execute_expressions(case, progress)
 
 
@@ -245,6 +250,9 @@ def _checked(
     with clock("tvm"):
         if first.position == ANALYZED:
             return [check(subject, fully=fully) for subject in subjects]
+        from relaxcheck.harness.expressions.compiled import compiled_faults
+        from relaxcheck.harness.expressions.kernels import How
+
         by_level: dict[int, list[int]] = {}
         for number, member in enumerate(members):
             by_level.setdefault(member.opt_level, []).append(number)

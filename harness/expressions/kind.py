@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from msgspec.structs import replace
 
+from relaxcheck.fixes.sym_api.root import has_relax
 from relaxcheck.generators.core.axes import Family, point_of
 from relaxcheck.generators.core.case import AnyCase, CaseError
 from relaxcheck.generators.expressions.cases import (
@@ -55,11 +56,22 @@ class Expressions(Kind[Either]):
         """None: expressions are drawn only when the user names their family."""
         return ()
 
+    def families_without_relax(self) -> tuple[Family, ...]:
+        """The family in the position that asks the analyzer and compiles nothing."""
+        return (family((ANALYZED,)),)
+
+    def runs_without_relax(self, case: Either) -> bool:
+        """True if the analyzer alone is asked, without fixes."""
+        return case.position == ANALYZED and not case.fixes
+
     # Executing imports TVM: only workers do that.
 
     def prepare(self) -> None:
-        """Import TVM."""
+        """Import TVM, and what compiles where it has Relax."""
         from relaxcheck.harness.expressions import execute  # noqa: F401
+
+        if has_relax():
+            from relaxcheck.harness.expressions import compiled  # noqa: F401
 
     def execute(
         self,

@@ -10,6 +10,7 @@ from shlex import join, quote
 import msgspec
 from packaging.requirements import Requirement
 
+from relaxcheck.fixes.sym_api.root import TVM
 from relaxcheck.harness.paths import CHECKOUT, WORKING, link_package
 from relaxcheck.harness.releases import builds
 from relaxcheck.harness.releases.builds import Build
@@ -35,6 +36,8 @@ _NEEDED = (
     "msgspec",
 )
 """The packages that workers import, besides TVM."""
+NEEDED_ALONE = ("numpy", "hypothesis", "msgspec")
+"""The packages that workers import where there is TIRx alone, besides it."""
 _OF_TVM = ("tvm", "tvm_tirx", "tvm_ffi")
 """The packages that a folder of ``--pythonpath`` may have."""
 _OLDEST_PYTHON = (3, 11)
@@ -183,13 +186,20 @@ def ask(build: Build) -> Answer:
         ) from None
 
 
-def lacking(versions: dict[str, str]) -> tuple[str, ...]:
-    """The requirements of workers that ``versions``, those of an environment, do not fulfil."""
+def lacking(versions: dict[str, str], root: str = TVM) -> tuple[str, ...]:
+    """The requirements of workers that ``versions``, those of an environment, do not fulfil.
+
+    ``root`` is the package that is TVM there.
+    """
+    names = _NEEDED if root == TVM else NEEDED_ALONE
     return tuple(
         str(needed)
         for needed in _requirements()
-        if needed.name not in versions
-        or not needed.specifier.contains(versions[needed.name], prereleases=True)
+        if needed.name in names
+        and (
+            needed.name not in versions
+            or not needed.specifier.contains(versions[needed.name], prereleases=True)
+        )
     )
 
 
@@ -208,7 +218,7 @@ def _check(build: Build, answer: Answer) -> None:
             f"TVM build {build.name}: {build.python} is Python {there}, and {oldest} is the oldest "
             "that can run workers; build TVM for a newer one"
         )
-    missing = lacking(answer.versions)
+    missing = lacking(answer.versions, answer.root or TVM)
     if missing:
         command = join([build.python, "-m", "pip", "install", *missing])
         raise ReleaseError(
@@ -240,8 +250,6 @@ def worker_fault(build: Build) -> str:
     Raises:
         ReleaseError: its interpreter does not run.
     """
-    if build.root != builds.TVM:
-        return f"it has no Relax, only {build.root}"
     code, _, errors = _ran(build, "-m", "relaxcheck.harness.workers.zygote", "--help")
     return _last(errors) if code else ""
 

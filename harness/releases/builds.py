@@ -10,6 +10,8 @@ from pathlib import Path
 
 import msgspec
 
+from relaxcheck.fixes.sym_api.root import TVM
+
 FILE_NAME = "build.json"
 """The file in the folder of a build that describes it."""
 
@@ -18,18 +20,15 @@ PACKAGES, OWN = "packages", "relaxcheck"
 
 _UNFINISHED = f"{FILE_NAME}.new"
 
-TVM = "tvm"
-"""The package of a TVM that has Relax."""
-
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
-_RESERVED = ("all", "local")
+_RESERVED = ("all", "local", "tirx")
 
 
 class Build(msgspec.Struct, frozen=True, omit_defaults=True):
     """A build called ``name``, which ``python`` imports from the folders ``pythonpath`` first.
 
     ``library_path`` is the folder of TVM's libraries, if it is not where TVM looks for them.
-    ``root`` is the package that is TVM there; without Relax it is ``tvm_tirx``. ``version`` and
+    ``root`` is the package that is TVM there (``fixes.sym_api.root``). ``version`` and
     ``commit`` are those that it had when it was added; ``wheel`` is the file that it was unpacked
     from.
     """

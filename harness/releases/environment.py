@@ -48,7 +48,7 @@ def versions() -> dict[str, str]:
 def tvm_version(environment: Mapping[str, str]) -> str:
     """The version of apache-tvm in ``environment``, with the name of the build if it is one.
 
-    It is empty if ``environment`` has none.
+    It is empty if ``environment`` has none, and ``tirx 0.1.0a4`` where there is TIRx alone.
     """
     version = environment.get("apache-tvm", "")
     build = environment.get(BUILD, "")

@@ -10,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 
 from relaxcheck.harness.paths import CHECKOUT, WORKING, link_package
+from relaxcheck.harness.releases.adding import NEEDED_ALONE
 from relaxcheck.harness.releases.releases import (
     Release,
     ReleaseError,
@@ -18,7 +19,7 @@ from relaxcheck.harness.releases.releases import (
     declare_ready,
     environment,
     folder,
-    interpreter,
+    of_environment,
     state,
 )
 
@@ -27,6 +28,7 @@ Say = Callable[[str], None]
 
 _SAID_BY_PIP = ("Collecting ", "Downloading ", "Building ", "Installing ", "Successfully ")
 _ERROR = "ERROR: "
+_ALONE = ("apache-tvm-tirx", *NEEDED_ALONE)
 _SHOWN = 4
 """The number of words of a command that the log shows: ``python -m pip install``."""
 
@@ -74,7 +76,7 @@ def _alone(name: str) -> Iterator[int]:
 def _made(name: str, pins: Path, pip_arguments: Sequence[str], say: Say, lock: int) -> bool:
     place = folder() / name
     log = folder() / f"{name}.log"
-    release = Release(name, interpreter(name))
+    release = of_environment(name)
     log.unlink(missing_ok=True)
     if state(name) is not State.MISSING and not _runs(release.python):
         say("what is there does not run; made anew")
@@ -82,7 +84,7 @@ def _made(name: str, pins: Path, pip_arguments: Sequence[str], say: Say, lock: i
         say("making a venv")
         _call([sys.executable, "-m", "venv", "--clear", str(place)], log, release, say, lock)
     pip = ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]
-    wanted = ["--constraint", str(pins), *pip_arguments, *_packages()]
+    wanted = ["--constraint", str(pins), *pip_arguments, *_packages(release)]
     _call([str(release.python), *pip, *wanted], log, release, say, lock)
     if CHECKOUT is None:
         link_package(next(place.glob("lib/python*/site-packages")))
@@ -99,11 +101,14 @@ def _made(name: str, pins: Path, pip_arguments: Sequence[str], say: Say, lock: i
     return True
 
 
-def _packages() -> list[str]:
+def _packages(release: Release) -> list[str]:
     """The arguments for pip: relaxcheck editable from a checkout, else its dependencies alone.
 
-    The prover is always among them, so that releases do not differ by it.
+    The prover is always among them, so that releases do not differ by it. With TIRx alone there are
+    neither: no more than the analyzer and what asks it.
     """
+    if not release.has_relax:
+        return list(_ALONE)
     if CHECKOUT:
         return ["--editable", f"{CHECKOUT}[prover]"]
     # Each as "z3-solver>=4.13; extra == 'prover'", or without a condition.

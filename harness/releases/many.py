@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from relaxcheck.fixes.sym_api.root import TVM
 from relaxcheck.harness.releases.adding import found
-from relaxcheck.harness.releases.builds import TVM, is_name
+from relaxcheck.harness.releases.builds import is_name
 from relaxcheck.harness.releases.releases import Release, ReleaseError, of_build
 
 _INTERPRETER = Path("bin", "python")

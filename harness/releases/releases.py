@@ -3,7 +3,8 @@
 Environments lie in the folder that ``$RELAXCHECK_RELEASES`` names, without it in ``.releases`` of
 the checkout or in the user's cache: ``.releases/0.25`` and so on, each pinned by
 ``constraints-0.25.txt``. The engine's own environment is a release too, and is used for it. So are
-a user's own builds (``harness.releases.builds``).
+a user's own builds (``harness.releases.builds``). TIRx alone (``tirx``), or a build of it, has no
+Relax: it runs cases that need none, and is used only when named.
 """
 
 import enum
@@ -17,6 +18,7 @@ from functools import cache
 from importlib import metadata, util
 from pathlib import Path
 
+from relaxcheck.fixes.sym_api import root as roots
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.harness.native.memory import WITHOUT_CACHE
 from relaxcheck.harness.paths import CONSTRAINTS
@@ -28,6 +30,8 @@ from relaxcheck.harness.releases.environment import BUILD_VARIABLE, single_threa
 FOLDER_VARIABLE = "RELAXCHECK_RELEASES"
 ALL = "all"
 """The name of all installed releases, where several may be named."""
+ALONE = ("tirx",)
+"""The releases of TIRx alone, with a constraints file each: no release of TVM."""
 LOCAL = "local"
 """The name of a TVM that is no installed package: a source build, say."""
 
@@ -48,13 +52,20 @@ class ReleaseError(CaseError):
 class Release:
     """A TVM release by its ``name`` (0.25), and the interpreter of its environment.
 
-    ``own`` is the engine's; ``build`` is set if it is a build of the user's.
+    ``own`` is the engine's; ``build`` is set if it is a build of the user's. ``root`` is the
+    package that is TVM there.
     """
 
     name: str
     python: Path
     own: bool = False
     build: Build | None = None
+    root: str = roots.TVM
+
+    @property
+    def has_relax(self) -> bool:
+        """True if programs run on it; TIRx alone has expressions, and no Relax."""
+        return self.root == roots.TVM
 
     @property
     def title(self) -> str:
@@ -92,26 +103,27 @@ def constraints(name: str) -> Path:
     Raises:
         ReleaseError: there is none.
     """
-    if name not in supported():
+    if name not in (*supported(), *ALONE):
         own_builds = [build.name for build in builds.read(folder())]
         added = f"; your builds are {', '.join(own_builds)}" if own_builds else ""
         to_add = f"; to add a build: relaxcheck releases add {name} --help"
         raise ReleaseError(
-            f"no release {name!r}; supported are {', '.join(supported())}{added}"
+            f"no release {name!r}; supported are {', '.join((*supported(), *ALONE))}{added}"
             f"{to_add if builds.is_name(name) else ''}"
         )
     return CONSTRAINTS / f"{_PREFIX}{name}.txt"
 
 
 def supported() -> tuple[str, ...]:
-    """The names of the releases that have a constraints file, the oldest first."""
+    """The names of the TVM releases that have a constraints file, the oldest first."""
     return _pinned_in(CONSTRAINTS)
 
 
 @cache
 def _pinned_in(folder: Path) -> tuple[str, ...]:
     # Declared failures are asked for their releases for each case, a hundred times.
-    return by_age(path.stem.removeprefix(_PREFIX) for path in folder.glob(f"{_PREFIX}*.txt"))
+    pinned_there = (path.stem.removeprefix(_PREFIX) for path in folder.glob(f"{_PREFIX}*.txt"))
+    return by_age(name for name in pinned_there if name not in ALONE)
 
 
 def by_age(names: Iterable[str]) -> tuple[str, ...]:
@@ -144,43 +156,61 @@ def state(name: str) -> State:
     return State.READY if made_from == pinned(name) else State.STALE
 
 
-def release(name: str) -> Release:
+def release(name: str, *, alone: bool = False) -> Release:
     """The release or the build ``name``, ready to run workers.
 
     Raises:
-        ReleaseError: it is not supported, or not installed.
+        ReleaseError: it is not supported, or not installed; or it has no Relax, but where
+            ``alone`` says that this is as good.
     """
+    ready = _ready(name)
+    if not (alone or ready.has_relax):
+        raise ReleaseError(
+            f"TVM {name} has no Relax, only {ready.root}, and runs the family algebra alone; for "
+            f"what is there, run: relaxcheck releases doctor {name}"
+        )
+    return ready
+
+
+def _ready(name: str) -> Release:
     if name == own().name:
         return own()
     if build := builds.read_named(folder(), name):
         if not build.usable:
             again = f"run: relaxcheck releases remove {name}, and add it again"
             raise ReleaseError(f"TVM {name} is {State.GONE}; {again}")
-        if build.root != builds.TVM:
-            raise ReleaseError(
-                f"TVM {name} has no Relax, only {build.root}; for what is there, run: relaxcheck "
-                f"releases doctor {name}"
-            )
         return of_build(build)
     constraints(name)
     installed = state(name)
     if not installed.usable:
         raise ReleaseError(f"TVM {name} is {installed}; {advice(name)}")
-    return Release(name, interpreter(name))
+    return of_environment(name)
+
+
+def is_alone(name: str) -> bool:
+    """True if the release or build ``name`` is TIRx alone, installed or not."""
+    build = builds.read_named(folder(), name)
+    return name in ALONE if build is None else build.root != roots.TVM
+
+
+def of_environment(name: str) -> Release:
+    """The release whose environment ``name`` is, installed or not."""
+    return Release(name, interpreter(name), root=roots.TIRX if name in ALONE else roots.TVM)
 
 
 def of_build(build: Build) -> Release:
     """The release that ``build`` is, ready to run workers."""
-    return Release(build.name, Path(build.python), build=build)
+    return Release(build.name, Path(build.python), build=build, root=build.root)
 
 
-def named(text: str) -> tuple[str, ...]:
+def named(text: str, *, alone: bool = False) -> tuple[str, ...]:
     """The names of the releases that ``text`` asks for, the oldest first.
 
-    ``text`` is ``all``, for every installed release, or names separated by commas, of builds too.
+    ``text`` is ``all``, for every installed release of TVM, or names separated by commas, of builds
+    too.
 
     Raises:
-        ReleaseError: one is not supported or not installed, or ``all`` is no more than one.
+        ReleaseError: one is not as ``release`` wants it, or ``all`` is no more than one.
     """
     if text == ALL:
         ready = tuple(name for name in known() if state(name).usable)
@@ -190,7 +220,7 @@ def named(text: str) -> tuple[str, ...]:
                 "it with; run: relaxcheck releases install"
             )
         return ready
-    return by_age({release(name.strip()).name for name in text.split(",")})
+    return by_age({release(name.strip(), alone=alone).name for name in text.split(",")})
 
 
 def left_out() -> tuple[str, ...]:
@@ -251,6 +281,8 @@ def environment(release: Release) -> dict[str, str]:
             variables[_LIBRARIES] = os.pathsep.join(kept)
     if release.build is not None:
         variables |= _leading_to(release.build)
+    if not release.has_relax:
+        variables[roots.VARIABLE] = release.root
     return variables
 
 

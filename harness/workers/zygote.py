@@ -1,5 +1,7 @@
 """The zygote: imports TVM, PyTorch and ONNX Runtime once, then forks workers from that state.
 
+Where there is TIRx alone, it imports that and no oracle.
+
 It stays single-threaded and never compiles anything itself, so every worker starts from the same
 untouched state, in milliseconds. The engine commands it over a socket: ``fork`` (with the worker's
 socket, marker and log as file descriptors) and ``reap``.
@@ -22,6 +24,7 @@ from pathlib import Path
 import msgspec
 
 from relaxcheck.extensions.naming import ExtensionError
+from relaxcheck.fixes.sym_api import root as roots
 from relaxcheck.harness import kinds
 from relaxcheck.harness.releases.environment import versions
 from relaxcheck.harness.workers import marker, worker
@@ -37,14 +40,16 @@ def _environment() -> dict[str, str]:
     A source build of TVM is no installed package, and a zygote need not import TVM at all.
     """
     environment = versions()
-    if "tvm" in sys.modules:
-        environment["apache-tvm"] = str(sys.modules["tvm"].__version__)
+    if roots.TVM in sys.modules:
+        environment["apache-tvm"] = str(sys.modules[roots.TVM].__version__)
+    elif roots.TIRX in sys.modules:
+        environment["apache-tvm"] = f"tirx {sys.modules[roots.TIRX].__version__}"
     return environment
 
 
 def _fixes() -> tuple[BundledFix, ...]:
     """Every fix, where TVM is imported: none can be put on without it."""
-    if "tvm" not in sys.modules:
+    if roots.TVM not in sys.modules:
         return ()
     from relaxcheck.harness.workers.switching import bundled
 

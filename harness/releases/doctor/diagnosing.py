@@ -7,7 +7,6 @@ from difflib import get_close_matches
 
 import msgspec
 
-from relaxcheck.harness.releases.builds import TVM
 from relaxcheck.harness.releases.doctor.asking import Looked, Question, There, ask
 from relaxcheck.harness.releases.doctor.effects import Effects
 from relaxcheck.harness.releases.doctor.reading import Read, Use, sources
@@ -67,7 +66,7 @@ def diagnosed(release: Release, operators: Sequence[str], passes: Sequence[str])
     wanted = tuple(sorted({use.path for read in reads.values() for use in read.members}))
     functions, registered = _strings(reads.values(), operators)
     question = Question(tuple(named), wanted, functions, registered)
-    root = release.build.root if release.build is not None else TVM
+    root = release.root
     with ThreadPoolExecutor(1) as beside:
         asked = beside.submit(ask, own(), question)
         there = ask(release, msgspec.structs.replace(question, root=root, search=True))

@@ -19,7 +19,7 @@ from relaxcheck.cli.options import ResultFormat, Switch
 from relaxcheck.cli.pipelines import compiled_by
 from relaxcheck.cli.terminal import console, error_console
 from relaxcheck.generators.core.case import AnyCase, CaseError, with_fixes
-from relaxcheck.harness.kinds import of, way
+from relaxcheck.harness.kinds import check_runs_on, of, way
 from relaxcheck.harness.outcomes.errors import corrupts_heap
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.releases.releases import by_age, known, own, release
@@ -50,7 +50,8 @@ def bisect(
     """
     recorded = single(name, directory, fixes, pipeline)
     case = recorded.case
-    here = release(tvm or recorded.environment.get("release", own().name))
+    here = release(tvm or recorded.environment.get("release", own().name), alone=True)
+    check_runs_on(case, here, name)
     progress = _Progress(error_console(), case)
     limits = Limits(seconds=case_seconds)
     try:

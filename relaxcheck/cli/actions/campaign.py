@@ -102,7 +102,7 @@ def run(wanted: Run, reporter: Reporter) -> int:
 @contextmanager
 def _workers(wanted: Run) -> Iterator[Pool | Pools]:
     """The workers, divided among the releases."""
-    releases = [release(name) for name in wanted.options.releases]
+    releases = [release(name, alone=True) for name in wanted.options.releases]
     if len(releases) == 1:
         with Pool(wanted.workers, wanted.limits, release=releases[0]) as pool:
             yield pool

@@ -154,7 +154,7 @@ def _recorded(called: str, recorded: RecordedCase, limits: Limits) -> Record:
     environment = dict(recorded.environment)
     outcome = recorded.outcome
     if outcome is None:
-        with Pool(1, limits, release=release(release_of(recorded))) as pool:
+        with Pool(1, limits, release=release(release_of(recorded), alone=True)) as pool:
             outcome, environment = again(recorded.case, pool, called), pool.environment
     if outcome.verdict is Verdict.HARNESS_ERROR:
         raise FaultError(f"{called}: {outcome.message}")

@@ -29,6 +29,7 @@ from relaxcheck.harness.campaign.drawing import WHOLE, keep_hypothesis_in
 from relaxcheck.harness.campaign.fixes import Fixes
 from relaxcheck.harness.campaign.options import (
     Options,
+    check_without_relax,
     chosen_families,
     chosen_pipelines,
     resumed,
@@ -154,18 +155,21 @@ def _options(request: Request) -> Options:
         return resumed(request.resume, [name for name, value in fixed.items() if value is not None])
     fixes = request.fixes or Fixes.OFF
     target = chosen_target(request.target or LLVM).name
+    releases = (own().name,) if request.tvm is None else named(request.tvm, alone=True)
     stamp = datetime.now(UTC).strftime("%Y-%m-%d-%H%M%S")
-    return Options(
+    options = Options(
         chosen_families(request.families, target),
         chosen_pipelines(pipelines, target),
         random.SystemRandom().randrange(2**31) if request.seed is None else request.seed,
         fixes,
         request.uniform,
         WHOLE if request.shard is None else shard_of(request.shard),
-        own().name if request.tvm is None else " ".join(named(request.tvm)),
+        " ".join(releases),
         request.out or RUNS / f"{stamp}-fixes-{fixes.value}",
         target,
     )
+    check_without_relax(options)
+    return options
 
 
 def _plan(request: Request, options: Options) -> Plan:

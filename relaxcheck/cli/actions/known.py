@@ -171,7 +171,7 @@ def _finding(called: str, recorded: RecordedCase, limits: Limits) -> tuple[Findi
         name = recorded.environment.get("release", own().name)
         by_name = {family.name: family for family in kinds.families()}
         _check_place(called, recorded.case, by_name)
-        with Pool(1, limits, release=release(name)) as pool:
+        with Pool(1, limits, release=release(name, alone=True)) as pool:
             version = pool.environment["apache-tvm"]
             pool.submit(Job(recorded.case, fresh=True))
             ((_, outcome),) = pool.drain()

@@ -27,7 +27,7 @@ from relaxcheck.generators.core.case import (
     write,
 )
 from relaxcheck.harness.campaign.interruption import Interruption
-from relaxcheck.harness.kinds import families, of
+from relaxcheck.harness.kinds import check_runs_on, families, of
 from relaxcheck.harness.native.toolchain import chosen_target
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
@@ -121,9 +121,11 @@ def run(wanted: Wanted, console: Console) -> int:
         ReleaseError: the release is not installed.
         PoolError: the workers cannot start. Where they die later, the result so far is written.
     """
+    on = release(wanted.release, alone=True)
+    check_runs_on(wanted.case, on, wanted.name)
     with Interruption() as interruption:
         console.print("Starting workers: importing TVM, PyTorch and ONNX Runtime …")
-        with Pool(wanted.workers, wanted.limits, release=release(wanted.release)) as pool:
+        with Pool(wanted.workers, wanted.limits, release=on) as pool:
             if wanted.predicate is None:
                 return reduced(wanted, InWorkers(pool), console, interruption)
             with ByCommand(wanted.predicate, pool, wanted.limits.seconds) as trier:

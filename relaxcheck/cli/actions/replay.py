@@ -36,8 +36,9 @@ from relaxcheck.harness.outcomes.differential import by_release, described_on
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.releases.environment import tvm_version
-from relaxcheck.harness.releases.releases import own, release
+from relaxcheck.harness.releases.releases import Release, own, release
 from relaxcheck.harness.triage.reduction.search import was_refused
+from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.harness.workers.pool import Pool
 
@@ -80,15 +81,16 @@ def replay(
         (subject.source.environment["release"] for subject in subjects if subject.recorded),
         own().name,
     )
-    chosen = release(tvm or recorded_on)
+    chosen = release(tvm or recorded_on, alone=True)
     size = min(max(len(subjects), 1), workers or len(os.sched_getaffinity(0)))
     with Pool(size, Limits(seconds=case_seconds), release=chosen) as pool:
         version = pool.environment["apache-tvm"]
         side = None if fixes is None else fixes is Switch.ON
         items = [_item(subject, known, version, side, chosen.name) for subject in subjects]
+        items = _runnable([item for item in items if item], chosen)
         by_name = {family.name: family for family in kinds.families()}
         expectations = Expectations(pool, by_name, known, ExpectationTally())
-        return _run(pool, [item for item in items if item], expectations)
+        return _run(pool, items, expectations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +174,21 @@ def _item(
         return declared_item(subject.called, case, verdict)
     item = recorded_item(subject.called, case, None if moved else _came_on(on, recorded))
     return replace(item, vetted=recorded.outcome is None)
+
+
+def _runnable(items: Sequence[Item], chosen: Release) -> list[Item]:
+    """Those of ``items`` that ``chosen`` can run; prints how many of several it cannot.
+
+    Raises:
+        CaseError: it can run none.
+    """
+    there = [item for item in items if kinds.runs_on(item.case, chosen)]
+    if items and not there:
+        kinds.check_runs_on(items[0].case, chosen, items[0].called)
+    if left := len(items) - len(there):
+        line = f"{plural(left, 'case')} left out: without Relax, TVM {chosen.name} cannot run it"
+        console().print(line, highlight=False, soft_wrap=True)
+    return there
 
 
 def _came_on(release: str, recorded: RecordedCase) -> Outcome | None:

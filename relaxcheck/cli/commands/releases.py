@@ -10,7 +10,8 @@ from relaxcheck.cli.options import ResultFormat
 from relaxcheck.cli.terminal import one_line_errors
 
 EPILOG = f"""Each release is an environment of about 2 GB, in .releases of a checkout, in the user's
-cache where relaxcheck is installed, or in the folder that $RELAXCHECK_RELEASES names.
+cache where relaxcheck is installed, or in the folder that $RELAXCHECK_RELEASES names. tirx is TIRx
+alone, without Relax (0.3 GB): its analyzer is asked by relaxcheck fuzz algebra --tvm tirx.
 
 {EXIT_CODES}"""
 
@@ -68,7 +69,9 @@ def list_releases() -> None:
 def install(
     release: Annotated[
         list[str] | None,
-        typer.Argument(metavar="RELEASE", help="Releases (default: all that are missing)."),
+        typer.Argument(
+            metavar="RELEASE", help="Releases, or tirx (default: all releases that are missing)."
+        ),
     ] = None,
     pip_args: Annotated[
         str,

@@ -82,7 +82,7 @@ def script_of(case: AnyCase, record: Record, name: str, package: Path | None = N
         with tempfile.TemporaryDirectory(prefix="relaxcheck-") as folder:
             script = Path(folder, SCRIPT)
             script.write_text(text)
-            return run_script(script, release(name), record.seconds, package)
+            return run_script(script, release(name, alone=True), record.seconds, package)
     except OSError as error:
         where = tempfile.gettempdir()
         raise CaseError(f"cannot run a script in {where}: {error.strerror}") from error

@@ -100,7 +100,7 @@ class Workers:
             wait(begun)
 
     def _pool(self, name: str) -> Pool:
-        return Pool(1, self.limits, release=release(name))
+        return Pool(1, self.limits, release=release(name, alone=True))
 
     def copy(self, name: str, fixes: Names, operators: Names) -> tuple[PatchedCopy, Path]:
         """The patch of ``fixes``, and the folder with a copy of the release ``name`` that has it.

@@ -180,7 +180,7 @@ def _run(
                 line = f"{identifier[:8]}: {result.outcome.verdict} this time; no values to show"
                 screen.print(line, markup=False, highlight=False, soft_wrap=True)
 
-        run_again(wrong, Path(folder), release(name), limits, keep)
+        run_again(wrong, Path(folder), release(name, alone=True), limits, keep)
 
 
 def _bisect(
@@ -192,7 +192,7 @@ def _bisect(
     directory: Path,
 ) -> None:
     with (
-        Pool(1, limits, release=release(name)) as pool,
+        Pool(1, limits, release=release(name, alone=True)) as pool,
         _progress(screen, "bisecting", len(left)) as show,
     ):
         for done, case in enumerate(left, 1):

@@ -27,7 +27,7 @@ def doctor(name: str, form: ResultFormat) -> int:
         ReleaseError: there is none of that name, or it cannot be asked.
     """
     build = builds.read_named(folder(), name)
-    asked = release(name) if build is None else of_build(build)
+    asked = release(name, alone=True) if build is None else of_build(build)
     screen = error_console()
     with screen.status(f"looking for names in {asked.title}"):
         found = diagnosed(asked, called_by_name(), tuple(PASSES))

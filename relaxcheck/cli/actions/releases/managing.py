@@ -11,10 +11,12 @@ from rich.table import Table
 
 from relaxcheck.cli.exit_codes import FAILED, INTERRUPTED
 from relaxcheck.cli.terminal import called_as, console, warn
+from relaxcheck.fixes.sym_api.root import TVM
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.harness.releases import adding, builds, installing
 from relaxcheck.harness.releases.builds import Build
 from relaxcheck.harness.releases.releases import (
+    ALONE,
     ReleaseError,
     State,
     advice,
@@ -32,7 +34,7 @@ def show() -> None:
     table = Table(box=None, pad_edge=False)
     for heading in ("release", "state", "where"):
         table.add_column(heading, no_wrap=True)
-    for name in known():
+    for name in (*known(), *ALONE):
         condition = state(name)
         place = "" if condition in (State.OWN, State.MISSING) else str(folder() / name)
         table.add_row(name, str(condition), place)
@@ -41,10 +43,13 @@ def show() -> None:
         table.add_row(build.name, str(state(build.name)), escape(build.place))
     out = console()
     out.print(table)
+    for name in ALONE:
+        about = f"{name} is TIRx alone, without Relax: it runs the family algebra, when named"
+        out.print(about, highlight=False, soft_wrap=True)
     for build in own_builds:
         out.print(_about(build), highlight=False, markup=False, soft_wrap=True)
     if not all(state(name).usable for name in known()):
-        out.print("relaxcheck releases install installs the others.", highlight=False)
+        out.print("relaxcheck releases install installs the others of TVM.", highlight=False)
 
 
 def install(releases: Sequence[str] | None, pip_args: str) -> None:
@@ -103,8 +108,9 @@ def add(
         warn(f"{name} is added, but its workers do not start: {fault}")
         warn(f"to see all that differs there, run: {called_as()} releases doctor {name}")
         return FAILED
+    family = "" if build.root == TVM else "algebra "
     out.print(
-        f"To use it: {called_as()} fuzz --tvm {name} --minutes 5",
+        f"To use it: {called_as()} fuzz {family}--tvm {name} --minutes 5",
         highlight=False,
         markup=False,
         soft_wrap=True,
@@ -129,6 +135,9 @@ def remove(name: str) -> None:
 
 
 def _about(build: Build) -> str:
+    if build.root != TVM:
+        kind = "TIRx alone, without Relax: it runs the family algebra"
+        return f"TVM build {build.name}: version {build.described}; {kind}"
     nearest = column(build.version)
     declared = f"those of {nearest}" if nearest else "none: it is older than all releases"
     return f"TVM build {build.name}: version {build.described}; declared failures: {declared}"
