@@ -24,7 +24,10 @@ BUILD = "build"
 BUILD_VARIABLE = "RELAXCHECK_BUILD"
 """The environment variable that names the build that a process runs."""
 
-_PACKAGES = ("apache-tvm", "apache-tvm-ffi", "torch", "onnx", "onnxruntime", "numpy", "hypothesis")
+_TVM = "apache-tvm"
+ALONE = "tirx "
+"""Before the version of apache-tvm where that is TIRx alone."""
+_PACKAGES = (_TVM, "apache-tvm-ffi", "torch", "onnx", "onnxruntime", "numpy", "hypothesis")
 
 
 def single_threaded() -> dict[str, str]:
@@ -53,6 +56,19 @@ def tvm_version(environment: Mapping[str, str]) -> str:
     version = environment.get("apache-tvm", "")
     build = environment.get(BUILD, "")
     return f"{version} (build {build})" if version and build else version
+
+
+def tvm_title(environment: Mapping[str, str]) -> str:
+    """``tvm_version`` with the name of the package: apache-tvm, or apache-tvm-tirx."""
+    version = tvm_version(environment)
+    if not version:
+        return ""
+    return f"{_TVM}-{version}" if is_alone(environment) else f"{_TVM} {version}"
+
+
+def is_alone(environment: Mapping[str, str]) -> bool:
+    """True if ``environment`` has TIRx alone."""
+    return environment.get(_TVM, "").startswith(ALONE)
 
 
 def _platform() -> str:

@@ -17,7 +17,7 @@ from relaxcheck.generators.expressions.cases import (
     UNDEFINED,
     ExpressionCase,
 )
-from relaxcheck.generators.expressions.language import BOOL, COMPARISONS, Variable, apply, names
+from relaxcheck.generators.expressions.language import BOOL, COMPARISONS, apply, names
 from relaxcheck.generators.expressions.subject import Problem, is_index
 from relaxcheck.harness.expressions.fault import RESTORED, asked_of
 from relaxcheck.harness.expressions.kernel_plans import (
@@ -34,15 +34,14 @@ from relaxcheck.harness.expressions.kernel_plans import (
 )
 from relaxcheck.harness.outcomes.errors import ALONE, LOCATION
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.releases.environment import tvm_version
+from relaxcheck.harness.releases.environment import is_alone, tvm_title
+from relaxcheck.reports.expressions import knowledge
 from relaxcheck.reports.expressions.behaviour import actual_text, also_wrong, shown_message
 from relaxcheck.reports.expressions.source import (
-    condition_lines,
     constant_text,
     declared_lines,
     is_condition,
     node_text,
-    range_text,
 )
 from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES, on_release
 from relaxcheck.reports.rendering import Came
@@ -66,11 +65,12 @@ def script_text(
     if case.fixes:
         raise CaseError(f"case {case.identifier} has the fixes on, which a script does not have")
     analyzed = case.position == ANALYZED
-    body = _analysis(case, outcome) if analyzed else _compiled(case, outcome)
-    packages = "tvm" if analyzed else "tvm and numpy"
-    version = tvm_version(environment)
+    alone = is_alone(environment)
+    body = _analysis(case, outcome, alone) if analyzed else _compiled(case, outcome)
+    packages = ("tvm_tirx" if alone else "tvm") if analyzed else "tvm and numpy"
+    version = tvm_title(environment)
     word = "Seen" if outcome.verdict.is_failure else "Gone"
-    seen = f"{word} with apache-tvm {docstring_text(version)}." if version else ""
+    seen = f"{word} with {docstring_text(version)}." if version else ""
     return (
         f'"""{docstring_text(title)}\n\n'
         f"This script needs {packages}. It exits with 1 while the bug is there and "
@@ -79,7 +79,8 @@ def script_text(
     )
 
 
-def _analysis(case: ExpressionCase, outcome: Outcome) -> str:
+def _analysis(case: ExpressionCase, outcome: Outcome, alone: bool) -> str:
+    """The script of a question to the analyzer; ``alone``: to that of TIRx alone."""
     subject, check = case.subject, asked_of(outcome.details).question
     dies = outcome.verdict in (Verdict.PROCESS_DEATH, Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY)
     raises = dies or outcome.verdict is Verdict.OPAQUE_CRASH
@@ -88,7 +89,7 @@ def _analysis(case: ExpressionCase, outcome: Outcome) -> str:
     if subject.constraints:
         first, *others = subject.constraints
         predicate = node_text(apply("and", first, others[0]) if others else first)
-    return TEMPLATES.get_template("expressions/analysis.py.j2").render(
+    text = TEMPLATES.get_template("expressions/analysis.py.j2").render(
         declared=declared_lines(subject.variables),
         variables=subject.variables,
         expression=node_text(subject.expression),
@@ -96,9 +97,10 @@ def _analysis(case: ExpressionCase, outcome: Outcome) -> str:
         is_condition=is_condition(subject.expression),
         conditions=conditions,
         other=None if subject.other is None else node_text(subject.other),
-        telling=[
-            line for variable in subject.variables for line in _telling(variable, case, outcome)
-        ],
+        telling=(knowledge.context_lines if alone else knowledge.lines)(
+            case, asked_of(outcome.details)
+        ),
+        alone=alone,
         predicate=predicate,
         called=asked_of(outcome.details).call,
         calls=_calls(subject, predicate, asked_of(outcome.details).call) if raises else [],
@@ -109,6 +111,7 @@ def _analysis(case: ExpressionCase, outcome: Outcome) -> str:
         raises=raises,
         dies=dies,
     )
+    return knowledge.without_relax(text) if alone else text
 
 
 def _beside(subject: Problem) -> str:
@@ -162,33 +165,6 @@ def _also(subject: Problem, predicate: str) -> Iterator[str]:
         for level in ("NoCheck", "Surjective", "Bijective"):
             checked = f"sym.iter_affine_map.IterMapLevel.{level}"
             yield f"sym.detect_iter_map([EXPRESSION], LOOPS, {predicate}, {checked})"
-
-
-def _telling(variable: Variable, case: ExpressionCase, outcome: Outcome) -> list[str]:
-    """The lines that give an analyzer the range of ``variable``."""
-    match case.subject.means:
-        case "scope":
-            return [
-                line
-                for condition in condition_lines(variable)
-                for line in (
-                    f"KEPT.append(analyzer.constraint_scope({condition}))",
-                    "KEPT[-1].__enter__()",
-                )
-            ]
-        case "bound":
-            return [
-                f"analyzer.update({variable.name}, "
-                f"sym.ConstIntBound({variable.low}, {variable.high}), True)"
-            ]
-        case "nothing":
-            return ["pass"]
-    asked = asked_of(outcome.details)
-    if not asked.after:
-        return [f"analyzer.bind({variable.name}, {range_text(variable)})"]
-    before = [other for other in asked.first if other.name == variable.name]
-    lines = [f"analyzer.bind({variable.name}, {range_text(other)})" for other in before]
-    return [*lines, f"analyzer.bind({variable.name}, {range_text(variable)}, True)"]
 
 
 def _compiled(case: ExpressionCase, outcome: Outcome) -> str:

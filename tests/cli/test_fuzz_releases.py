@@ -56,7 +56,7 @@ def standing_in(size: int, limits: Limits, release: Release) -> Pool:
 def fuzz(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
-    def release(name: str) -> Release:
+    def release(name: str, **_: bool) -> Release:
         if name not in (*FAULTS, "0.99"):
             raise ReleaseError(f"no release {name!r}")
         return Release(name, Path(sys.executable))

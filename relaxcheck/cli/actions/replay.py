@@ -35,7 +35,7 @@ from relaxcheck.harness.native.toolchain import chosen_target
 from relaxcheck.harness.outcomes.differential import by_release, described_on
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.releases.environment import tvm_version
+from relaxcheck.harness.releases.environment import tvm_title
 from relaxcheck.harness.releases.releases import Release, own, release
 from relaxcheck.harness.triage.reduction.search import was_refused
 from relaxcheck.harness.wording import plural
@@ -264,7 +264,7 @@ def _tell(out: Console, result: Replayed, environment: dict[str, str]) -> None:
     style = "bold green" if good else "bold red"
     out.print(
         f"case {case.identifier} ({case.family}, {way(case)}, "
-        f"fixes {'on' if case.fixes else 'off'}, apache-tvm {tvm_version(environment)})"
+        f"fixes {'on' if case.fixes else 'off'}, {tvm_title(environment)})"
     )
     out.print(f"verdict: [{style}]{outcome.verdict}[/{style}]")
     if outcome.stage:

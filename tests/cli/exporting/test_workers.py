@@ -45,7 +45,7 @@ def test_releases_start_beside_other_work_and_are_closed(monkeypatch: pytest.Mon
             closed.append(self.name)
 
     monkeypatch.setattr(pools, "Pool", Slow)
-    monkeypatch.setattr(pools, "release", lambda name: SimpleNamespace(name=name))
+    monkeypatch.setattr(pools, "release", lambda name, **_: SimpleNamespace(name=name))
     with Workers(Limits()) as workers:
         workers.begin(["0.27", "0.25"])
         assert started == []

@@ -114,7 +114,7 @@ def test_on_several_releases_each_finding_is_run_where_it_fails(
     ran: list[tuple[str, str]] = []
     installed = Release("9.2", Path(sys.executable))
 
-    def release(name: str) -> Release:
+    def release(name: str, **_: bool) -> Release:
         if name != installed.name:
             raise ReleaseError(f"TVM {name} is not installed")
         return installed
