@@ -13,16 +13,30 @@ from relaxcheck.fixes.sym_api import root
 
 if not root.has_relax():
     import tvm_tirx as tvm
-    from tvm_tirx import tirx as tirx
+    from tvm_tirx import tirx
 else:
-    import tvm as tvm
-    from tvm import tirx as tirx
+    import tvm
+    from tvm import tirx
 
 IntImm: Any = tirx.IntImm if hasattr(tirx, "IntImm") else tvm.ir.IntImm
 """The node of an integer constant."""
 
 # TVM has no type information of its own.
 PrimExpr = Any
+
+__all__ = [
+    "IntImm",
+    "PrimExpr",
+    "dtype_of",
+    "half_open",
+    "integer",
+    "name_of",
+    "tirx",
+    "true",
+    "tvm",
+    "variables",
+    "version",
+]
 
 
 def version() -> str:

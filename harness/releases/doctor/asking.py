@@ -4,8 +4,8 @@ import subprocess
 
 import msgspec
 
+from relaxcheck.fixes.sym_api.root import TVM
 from relaxcheck.harness.paths import WORKING
-from relaxcheck.harness.releases.builds import TVM
 from relaxcheck.harness.releases.doctor.shape import Signature
 from relaxcheck.harness.releases.processes import running
 from relaxcheck.harness.releases.releases import Release, ReleaseError, environment

@@ -86,8 +86,8 @@ def replay(
     with Pool(size, Limits(seconds=case_seconds), release=chosen) as pool:
         version = pool.environment["apache-tvm"]
         side = None if fixes is None else fixes is Switch.ON
-        items = [_item(subject, known, version, side, chosen.name) for subject in subjects]
-        items = _runnable([item for item in items if item], chosen)
+        every = [_item(subject, known, version, side, chosen.name) for subject in subjects]
+        items = _runnable([item for item in every if item], chosen)
         by_name = {family.name: family for family in kinds.families()}
         expectations = Expectations(pool, by_name, known, ExpectationTally())
         return _run(pool, items, expectations)
