@@ -16,6 +16,7 @@ from relaxcheck.cli.exit_codes import EXIT_CODES
 SUMMARIES = {
     "Look for failures": {
         "fuzz": "Draw programs, compile and run them with TVM, and check every result.",
+        "conform": "Run the conformance suite through a pipeline of your own.",
         "report": "Write a campaign, or the corpus, as one web page.",
         "site": "Write the campaigns of many nights as one static site.",
         "merge": "Merge campaigns: shards, machines, nights.",

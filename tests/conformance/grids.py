@@ -4,12 +4,13 @@ Small: every value of every axis of every family, every pair of some. Default: e
 and the layouts in use in every combination. Full: all permutations of layouts too.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from itertools import product
 
-from relaxcheck.generators.core.axes import Axis, Family, Point, Value, run_axes
-from relaxcheck.generators.core.coverage.covering import complete_with, covering, default_first
+from relaxcheck.generators.core.axes import Axis, Family, Point, run_axes
+from relaxcheck.generators.core.coverage import each_once
+from relaxcheck.generators.core.coverage.covering import complete_with, covering
 from relaxcheck.generators.core.points import narrowed
 from relaxcheck.generators.families import families, family
 from relaxcheck.harness.compiling.pipelines import PIPELINES
@@ -133,36 +134,16 @@ def every_value(name: str) -> tuple[Point, ...]:
 
     LLVM's level, which costs most, stays at its default; a value without a valid point is left out.
     """
-    return _each_once(name, lambda axis, value: value)
+    return each_once.every_value(_cheaply(name))
 
 
 def every_cell(name: str) -> tuple[Point, ...]:
     """As ``every_value``, with a value of every cell of every axis."""
-    return _each_once(name, lambda axis, value: axis.cell(value))
+    return each_once.every_cell(_cheaply(name))
 
 
-def _each_once(name: str, of: Callable[[Axis, Value], Value]) -> tuple[Point, ...]:
-    """Valid points in which all that ``of`` makes of the values of an axis occurs."""
-    axes = narrowed(member(name).axes, {OPT_LEVEL.name: (OPT_LEVEL.default,)})
-    missing = {axis.name: {repr(of(axis, value)) for value in axis.values} for axis in axes}
-    by_name = {axis.name: axis for axis in axes}
-
-    def is_missing(axis: Axis, value: Value) -> bool:
-        return repr(of(axis, value)) in missing[axis.name]
-
-    def missing_first(axis: Axis, point: Point) -> Sequence[Value]:
-        return sorted(default_first(axis, point), key=lambda value: not is_missing(axis, value))
-
-    rows = []
-    for axis in axes:
-        for value in axis.values:
-            if is_missing(axis, value):
-                row = complete_with(axes, {axis.name: value}, missing_first)
-                if row is not None:
-                    rows.append(row)
-                    for taken, own in row.items():
-                        missing[taken].discard(repr(of(by_name[taken], own)))
-    return tuple(rows)
+def _cheaply(name: str) -> tuple[Axis, ...]:
+    return narrowed(member(name).axes, {OPT_LEVEL.name: (OPT_LEVEL.default,)})
 
 
 _DEFAULT: dict[str, Grid] = {
