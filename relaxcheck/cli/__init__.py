@@ -48,8 +48,11 @@ SUMMARIES = {
 """The commands, by panel of ``relaxcheck --help``, with the line that it shows for each."""
 
 
-IMPORTERS = ("onnx", "torch")
-"""Commands whose modules are in the folder ``commands/importers``."""
+FOLDERS = {
+    "importers": ("onnx", "torch"),
+    "surveys": ("families", "operators", "passes", "targets"),
+}
+"""Commands whose modules are in a folder of ``commands``, by its name."""
 
 
 class _Commands(TyperGroup):
@@ -69,7 +72,7 @@ class _Commands(TyperGroup):
 
 def load(name: str) -> Any:
     """The click command ``name``. Its module's ``app`` holds it alone, or is a group of its own."""
-    folder = "importers." if name in IMPORTERS else ""
+    folder = next((f"{folder}." for folder, names in FOLDERS.items() if name in names), "")
     module = importlib.import_module(f"relaxcheck.cli.commands.{folder}{name}")
     command: Any = typer.main.get_command(module.app)
     for each in (command, *getattr(command, "commands", {}).values()):
