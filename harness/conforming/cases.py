@@ -65,4 +65,4 @@ def _corpus() -> Iterator[AnyCase]:
 
 
 def _as(case: AnyCase, pipeline: str, *, fixes: bool) -> AnyCase:
-    return msgspec.structs.replace(with_fixes(case, fixes), pipeline=pipeline)  # type: ignore[call-arg]
+    return msgspec.structs.replace(with_fixes(case, fixes), pipeline=pipeline)  # type: ignore[type-var]

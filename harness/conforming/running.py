@@ -96,7 +96,7 @@ def _none_first(pool: Pool) -> Iterator[tuple[Job | None, Outcome | None]]:
 
 def by(case: AnyCase, pipeline: str) -> AnyCase:
     """``case`` compiled by ``pipeline``."""
-    return msgspec.structs.replace(case, pipeline=pipeline)  # type: ignore[call-arg]
+    return msgspec.structs.replace(case, pipeline=pipeline)  # type: ignore[type-var]
 
 
 def looked_into(

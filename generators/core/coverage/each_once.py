@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from relaxcheck.generators.core.axes import Axis, Point, Value
+from relaxcheck.generators.core.axes import Axis, Point
+from relaxcheck.generators.core.case import Value
 from relaxcheck.generators.core.coverage.covering import complete_with, default_first
 
 
