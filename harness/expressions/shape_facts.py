@@ -12,11 +12,13 @@ from pathlib import Path
 
 import msgspec
 
+from relaxcheck.fixes.sym_api.root import TIRX, TVM, has_relax
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.expressions import facts as algebra_facts
 from relaxcheck.generators.expressions.language import Variable, variable
 from relaxcheck.generators.expressions.text import parse
 from relaxcheck.harness.paths import CORPUS
+from relaxcheck.harness.releases.environment import ALONE
 from relaxcheck.harness.releases.releases import Release
 from relaxcheck.harness.releases.surveying import query, result_stream
 
@@ -69,7 +71,8 @@ class Proof(msgspec.Struct, frozen=True):
     """The proofs of a fact: by the analyzer, asked in three ways, and by the prover's level.
 
     ``condition``: ``can_prove`` of the claim; ``equal``: ``can_prove_equal`` of its sides;
-    ``strongest``: ``can_prove`` with all that it has. ``prover`` is empty where it does not.
+    ``strongest``: ``can_prove`` with all that it has. ``prover`` is empty where it does not, and
+    where there is TIRx alone: the prover belongs to the fixes.
     """
 
     condition: bool
@@ -82,7 +85,7 @@ class Answers(msgspec.Struct, frozen=True):
     """Of one release, in the order of the file; ``tvm`` is the version that was found there.
 
     ``solver``: z3 is installed beside it, for the prover to ask. A question whose answer was the
-    death of the asker is None.
+    death of the asker is None. With TIRx alone, ``has_relax`` is false and no question is asked.
     """
 
     release: str
@@ -90,6 +93,7 @@ class Answers(msgspec.Struct, frozen=True):
     solver: bool
     proofs: tuple[Proof, ...]
     answers: tuple[bool | None, ...]
+    has_relax: bool = True
 
 
 def read(path: Path = FACTS) -> Facts:
@@ -128,16 +132,23 @@ def by_sympy(facts: Facts) -> tuple[bool | None, ...]:
 
 
 def _proof(fact: algebra_facts.Fact) -> Proof:
-    from relaxcheck.fixes.proving import prover
     from relaxcheck.harness.expressions.analyzer import completeness
+
+    condition, equal, strongest = completeness.asked(fact, "range")
+    prover = _prover(fact) if has_relax() else ""
+    return Proof(condition, bool(equal), strongest, prover)
+
+
+def _prover(fact: algebra_facts.Fact) -> str:
+    """The level at which the prover proves ``fact``; empty where it does not."""
+    from relaxcheck.fixes.proving import prover
     from relaxcheck.harness.expressions.analyzer.session import Session
 
     session = Session(fact.variables, "range")
     level = prover.proved_by(
         session.emit(fact.claim), premises=[session.emit(assumption) for assumption in fact.assumed]
     )
-    condition, equal, strongest = completeness.asked(fact, "range")
-    return Proof(condition, bool(equal), strongest, "" if level is None else level.name.lower())
+    return "" if level is None else level.name.lower()
 
 
 def _answer(probes: Mapping[str, object], questions: Sequence[Question]) -> list[bool | None]:
@@ -153,14 +164,20 @@ def _answer(probes: Mapping[str, object], questions: Sequence[Question]) -> list
 def main() -> None:
     """The answers, as one JSON object on standard output; the release has no name here."""
     with result_stream() as out:
-        from relaxcheck.fixes.framework.bounds import QUESTIONS
-        from relaxcheck.fixes.proving import solver
-
         facts = read()
         proofs = tuple(_proof(fact.read()) for fact in facts.facts)
-        answers = tuple(_answer(QUESTIONS, facts.questions))
-        version = str(sys.modules["tvm"].__version__)
-        out.write(msgspec.json.encode(Answers("", version, solver.available(), proofs, answers)))
+        out.write(msgspec.json.encode(_answers(facts, proofs)))
+
+
+def _answers(facts: Facts, proofs: tuple[Proof, ...]) -> Answers:
+    if not has_relax():
+        version = f"{ALONE}{sys.modules[TIRX].__version__}"
+        return Answers("", version, False, proofs, (), has_relax=False)
+    from relaxcheck.fixes.framework.bounds import QUESTIONS
+    from relaxcheck.fixes.proving import solver
+
+    answers = tuple(_answer(QUESTIONS, facts.questions))
+    return Answers("", str(sys.modules[TVM].__version__), solver.available(), proofs, answers)
 
 
 if __name__ == "__main__":

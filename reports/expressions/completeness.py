@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from relaxcheck.generators.expressions.facts import LARGEST
+from relaxcheck.harness.releases.releases import ALONE
 
 WAYS = ("can_prove", "can_prove_equal", "strongest")
 """The ways of asking TVM; the second for equalities alone."""
@@ -63,7 +64,6 @@ def _share(answers: Sequence[bool | None]) -> str:
 
 def page(facts: Sequence[Proved], made: str) -> str:
     """The whole page, in Markdown; ``made`` says by which command, when, with which versions."""
-    missed = sorted({fact.text for fact in facts if not any(_newest(fact))})
     return "\n".join(
         [
             "# True facts about sizes that are proved",
@@ -79,7 +79,8 @@ def page(facts: Sequence[Proved], made: str) -> str:
             "SymPy simplifies the difference of both sides, and knows nothing of what is assumed.",
             "",
             "`strongest` makes no use of bounds told so. Where sizes are bound to a range instead",
-            "(`Analyzer.bind`) it proves more: [`docs/algebra.md`](../../docs/algebra.md).",
+            "(`Analyzer.bind`) it proves more: [`docs/algebra.md`](../../docs/algebra.md). In TIRx",
+            "alone they always are: its analyzer has no constant bounds apart from ranges.",
             "",
             *table(facts),
             "",
@@ -87,13 +88,18 @@ def page(facts: Sequence[Proved], made: str) -> str:
             "",
             *([f"* {line}" for line in lost(facts)] or ["Nothing."]),
             "",
-            "## Proved in no way on the newest release",
-            "",
-            *([f"* `{text}`" for text in missed] or ["Nothing."]),
-            "",
+            *(line for name in _newest(facts) for line in _missed(facts, name)),
         ]
     )
 
 
-def _newest(fact: Proved) -> tuple[bool | None, ...]:
-    return fact.releases[list(fact.releases)[-1]]
+def _newest(facts: Sequence[Proved]) -> list[str]:
+    """The newest release of TVM, and TIRx alone, of those that were asked."""
+    names = list(facts[0].releases)
+    return [*[name for name in names if name not in ALONE][-1:], *set(names).intersection(ALONE)]
+
+
+def _missed(facts: Sequence[Proved], release: str) -> list[str]:
+    missed = sorted({fact.text for fact in facts if not any(fact.releases[release])})
+    lines = [f"* `{text}`" for text in missed] or ["Nothing."]
+    return [f"## Proved in no way on {release}", "", *lines, ""]

@@ -24,24 +24,25 @@ def within(page: str, text: str) -> str:
 def markdown(facts: Facts, releases: Sequence[Answers], sympy: Sequence[bool | None]) -> str:
     """Both tables; ``sympy`` says whether SymPy proves each fact, None where it is not asked."""
     names = [f"TVM {release.tvm}" for release in releases]
+    whole = [release for release in releases if release.has_relax]
     lines = [
         *_table(("claim", "given", "SymPy", *names, "prover")),
         *(
             _row(_claim(facts, number), _premises(fact), _word(sympy[number]), *cells, prover)
             for number, fact in enumerate(facts.facts)
-            for cells, prover in [_cells([release.proofs[number] for release in releases])]
+            for cells, prover in [_cells(releases, number)]
         ),
         "",
         _HOW,
         "",
         _counts(facts, releases, sympy),
         "",
-        *_table(("proposal", "what it comes to", *names)),
+        *_table(("proposal", "what it comes to", *(f"TVM {release.tvm}" for release in whole))),
         *(
             _row(
                 _first(facts.questions[number - 1].proposal if number else "", question.proposal),
                 question.about,
-                *(_word(release.answers[number], died="dies") for release in releases),
+                *(_word(release.answers[number], died="dies") for release in whole),
             )
             for number, question in enumerate(facts.questions)
         ),
@@ -75,10 +76,16 @@ def _word(answer: bool | None, died: str = "not asked") -> str:
     return died if answer is None else "yes" if answer else "–"
 
 
-def _cells(proofs: Sequence[Proof]) -> tuple[list[str], str]:
-    """The proofs by each release's analyzer, and the prover's level, of each if they differ."""
-    levels = [proof.prover or "–" for proof in proofs]
-    return list(map(way, proofs)), levels[0] if len(set(levels)) == 1 else " / ".join(levels)
+def _cells(releases: Sequence[Answers], number: int) -> tuple[list[str], str]:
+    """The proofs by each release's analyzer, and the prover's level, of each if they differ.
+
+    TIRx alone has no prover.
+    """
+    levels = [release.proofs[number].prover or "–" for release in releases if release.has_relax]
+    same = len(set(levels)) == 1
+    return [way(release.proofs[number]) for release in releases], (
+        levels[0] if same else " / ".join(levels)
+    )
 
 
 def way(proof: Proof) -> str:
@@ -87,13 +94,17 @@ def way(proof: Proof) -> str:
     return next((way for way, works in ways.items() if works), "–")
 
 
+def _by_prover(release: Answers) -> str:
+    proved = sum(bool(proof.prover) for proof in release.proofs)
+    return f", {proved} by the prover (z3 {'' if release.solver else 'not '}installed beside it)"
+
+
 def _counts(facts: Facts, releases: Sequence[Answers], sympy: Sequence[bool | None]) -> str:
     parts = [
         f"TVM {release.tvm}: "
         f"{sum(way(proof) in ('yes', 'equal') for proof in release.proofs)} at default strength,"
-        f" {sum(way(proof) != '–' for proof in release.proofs)} at its strongest,"
-        f" {sum(bool(proof.prover) for proof in release.proofs)} by the prover"
-        f" (z3 {'' if release.solver else 'not '}installed beside it)"
+        f" {sum(way(proof) != '–' for proof in release.proofs)} at its strongest"
+        f"{_by_prover(release) if release.has_relax else ''}"
         for release in releases
     ]
     asked = sum(answer is not None for answer in sympy)

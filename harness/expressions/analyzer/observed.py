@@ -25,7 +25,8 @@ class Observed:
 
     ``wraps``: in the ranges that are declared an integer of fewer than 32 bits overflows. TVM says
     what it takes overflow for in index types alone, of 32 and 64 bits, where there is none
-    (``src/arith/rewrite_simplify.cc``): what holds in such ranges it does not promise.
+    (``src/arith/rewrite_simplify.cc``): what holds in such ranges it does not promise. ``partial``:
+    somewhere in them the conditions hold and the expression has no value.
     """
 
     case: Problem
@@ -37,6 +38,7 @@ class Observed:
     high: int
     fully: bool = False
     wraps: bool = False
+    partial: bool = False
 
     def where(self, wrong: Any) -> int | None:
         """The first claimed point at which ``wrong`` holds; None where that is nowhere."""
@@ -87,7 +89,8 @@ def observed(case: Problem, *, fully: bool = False) -> Observed | None:
             return None
     low, high = int(inside.min()), int(inside.max())
     wraps = _is_narrow(case.expression) and _overflows(values, met)
-    return Observed(case, points, values, claimed, inside, low, high, fully, wraps)
+    partial = values.invalid is not None and bool(np.any(_both(values.invalid, met)))
+    return Observed(case, points, values, claimed, inside, low, high, fully, wraps, partial)
 
 
 def _is_narrow(expression: Expression) -> bool:

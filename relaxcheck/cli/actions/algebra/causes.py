@@ -10,7 +10,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from relaxcheck.cli.actions.algebra.kernels import compiled, exit_code, write_cases
+from relaxcheck.cli.actions.algebra.kernels import (
+    compiled,
+    compiled_on,
+    exit_code,
+    write_cases,
+)
 from relaxcheck.cli.terminal import check_writable, console
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.expressions.cases import ExpressionCase
@@ -18,8 +23,7 @@ from relaxcheck.harness.expressions.analyzer_causes import UNKNOWN, Group, group
 from relaxcheck.harness.expressions.end_to_end import Compiled, of_the_analyzer
 from relaxcheck.harness.journal.journal import Journal, Mode
 from relaxcheck.harness.known.known import findings_in
-from relaxcheck.harness.outcomes.differential import described_on
-from relaxcheck.harness.releases.releases import own, release
+from relaxcheck.harness.releases.releases import release
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Limits
@@ -57,7 +61,7 @@ def causes(
     wanted = of_the_analyzer(findings) if compiling else []
     if wanted:
         size = workers or len(os.sched_getaffinity(0))
-        newest = described_on("", described).get("release", own().name)
+        newest = compiled_on(described)
         with Pool(size, Limits(seconds=case_seconds), release=release(tvm or newest)) as pool:
             kernels = compiled(pool, wanted, screen)
             version = pool.environment["apache-tvm"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.harness.expressions import shape_facts as asking
 from relaxcheck.harness.paths import CHECKOUT
-from relaxcheck.harness.releases.releases import by_age, known, release, state
+from relaxcheck.harness.releases.releases import ALONE, by_age, known, release, state
 from relaxcheck.reports.expressions import facts as algebra_facts
 
 PAGE = CHECKOUT / "docs" / "algebra.md" if CHECKOUT else None
@@ -20,10 +20,11 @@ def facts(tvm: Sequence[str] | None, out: Path | None) -> None:
         CaseError: a release cannot be asked, or the page cannot be written.
     """
     facts_read = asking.read()
-    names = by_age(tvm or [name for name in known() if state(name).usable])
-    answers = [asking.answered(release(name)) for name in names]
+    every = (*known(), *ALONE)
+    names = by_age(tvm or [name for name in every if state(name).usable])
+    answers = [asking.answered(release(name, alone=True)) for name in names]
     page = algebra_facts.markdown(facts_read, answers, asking.by_sympy(facts_read))
-    if out is None and not tvm and len(names) == len(known()):
+    if out is None and not tvm and len(names) == len(every):
         out = PAGE
     if out is None or str(out) == "-":
         sys.stdout.write(page)

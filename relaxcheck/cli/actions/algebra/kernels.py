@@ -1,7 +1,7 @@
 """``relaxcheck algebra kernels``: compiles what the analyzer gets wrong."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from relaxcheck.harness.known.known import findings_in
 from relaxcheck.harness.outcomes.differential import described_on
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import Verdict
-from relaxcheck.harness.releases.releases import own, release
+from relaxcheck.harness.releases.releases import is_alone, own, release
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.harness.workers.pool import Pool
 
@@ -66,6 +66,12 @@ def kernels(
     return exit_code(ended, len(subjects))
 
 
+def compiled_on(description: Mapping[str, str]) -> str:
+    """The newest release that a campaign ran on; TIRx alone compiles nothing, so then this one."""
+    on = described_on("", description).get("release", own().name)
+    return own().name if is_alone(on) else on
+
+
 def exit_code(ended: Sequence[Compiled], count: int) -> int:
     """The exit code after compiling ``ended`` of ``count`` findings."""
     if len(ended) < count:
@@ -101,7 +107,7 @@ def _findings(campaign: Path) -> tuple[list[Compiled], str]:
     """
     with Journal(campaign, Mode.READ) as journal:
         subjects = of_the_analyzer(findings_in(journal))
-        on = described_on("", journal.description).get("release", own().name)
+        on = compiled_on(journal.description)
     if not subjects:
         raise CaseError(
             f"{campaign} has no finding about the analyzer: relaxcheck fuzz algebra looks for them"

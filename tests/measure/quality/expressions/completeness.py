@@ -47,7 +47,7 @@ def is_true(fact: Fact) -> bool:
 
 def of_release(name: str, each: int) -> list[tuple[bool | None, ...]]:
     """The answers of TVM ``name``, from a process of its environment."""
-    release = releases.release(name)
+    release = releases.release(name, alone=True)
     command = [
         str(release.python),
         "-m",
@@ -97,7 +97,10 @@ def main() -> None:
     parser.add_argument("--tvm", default=releases.ALL)
     parser.add_argument("--to", type=Path, default=PAGE)
     options = parser.parse_args()
-    rows = measured(list(releases.named(options.tvm)), options.each)
+    names = releases.named(options.tvm, alone=True)
+    if options.tvm == releases.ALL:
+        names += tuple(name for name in releases.ALONE if releases.state(name).usable)
+    rows = measured(list(names), options.each)
     options.to.parent.mkdir(parents=True, exist_ok=True)
     options.to.write_text(page(rows, _made()))
     print(options.to)
