@@ -1,6 +1,7 @@
 """Fragments about which values are computed, kept and overwritten: constants, copies, memory."""
 
 from relaxcheck.generators.core.draft import Draft, Value, shape_value
+from relaxcheck.generators.core.fills.kinds import Within
 from relaxcheck.generators.core.polynomials import times
 from relaxcheck.generators.graphs.choices import Choices
 from relaxcheck.generators.graphs.fragments.calls import (
@@ -164,18 +165,29 @@ def weights(draft: Draft, choices: Choices, off: str) -> None:
     two(draft, "add", result, weight(draft, choices, result.shape[-1:]))
 
 
-@fragment("another dtype", "after two calls", "of an input")
+@fragment("another dtype", "after two calls", "of an input", "of a size that the data decide")
 def cast_shapes(draft: Draft, choices: Choices, off: str) -> None:
     """A ``match_cast`` between calls that may be fused."""
+    if off == "of a size that the data decide":
+        counted = draft.operand((rows(choices), 4), "int32", fill=Within(2))
+        places = draft.call("nonzero", [counted], (2, draft.count()), "int64")
+        places = _matched(draft, places)
+        total = two(draft, "add", places, places)
+        one(draft, "negative", total)
+        return
     (value,) = begun(draft, (rows(choices), 4))
     inner = value if off == "of an input" else one(draft, "exp", value)
     if off == "after two calls":
         inner = by(draft, "add", inner, 1.0)
     if off == "another dtype":
         inner = cast(draft, inner, "float32" if draft.dtype != "float32" else "float64")
-    kind = inner.dtype
-    inner = draft.call(
-        "match_cast", [inner], inner.shape, kind, shape=shape_value(inner.shape), dtype=kind
-    )
+    inner = _matched(draft, inner)
     total = two(draft, "add", inner, inner)
     one(draft, "tanh", total)
+
+
+def _matched(draft: Draft, value: Value) -> Value:
+    shape = shape_value(value.shape)
+    return draft.call(
+        "match_cast", [value], value.shape, value.dtype, shape=shape, dtype=value.dtype
+    )

@@ -18,7 +18,7 @@ import numpy as np
 from relaxcheck.generators.core.program import GRADIENT, Case, Node, Program
 from relaxcheck.generators.core.rewrites.static import static
 from relaxcheck.generators.core.values import constants, numpy_dtype
-from relaxcheck.harness.compiling.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import is_mixed
 from tests.measure.quality.control import gradients, operators, overwriting
 from tests.measure.quality.control.operator import (
     OPERATORS,
@@ -92,7 +92,7 @@ def evaluate(case: Case, arguments: Sequence[Any]) -> tuple[Array, ...]:
         Refused: an argument has a shape that the program does not state.
     """
     freedom = Freedom(case.seed)
-    mixed = PIPELINES[case.pipeline].mixed_precision
+    mixed = is_mixed(case)
     binding = _bound(case, arguments)
     fixed, variable = constants(case), _tensors(case, arguments)
     program = static(case.program, binding)

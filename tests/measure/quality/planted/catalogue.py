@@ -1,5 +1,6 @@
 """All plants, by subject."""
 
+from tests.measure.quality.passes import plants as own
 from tests.measure.quality.planted.bugs import (
     arguments,
     around,
@@ -55,9 +56,9 @@ PLANTS: tuple[Plant, ...] = (
 
 
 def named(name: str) -> Plant:
-    """The plant ``name``; of a relation as well, which are not among ``PLANTS``.
+    """The plant ``name``; of a relation or of a pass as well, which are not among ``PLANTS``.
 
     Raises:
         KeyError: there is none.
     """
-    return {plant.name: plant for plant in (*PLANTS, *relations.PLANTS)}[name]
+    return {plant.name: plant for plant in (*PLANTS, *relations.PLANTS, *own.PLANTS)}[name]

@@ -38,6 +38,9 @@ CONTROL = "no plant"
 
 ZYGOTE = "tests.measure.quality.planted.zygote"
 
+Placed = Callable[[str, int, int], int]
+"""The number of a case in a campaign, by its family, its number there, and the seed."""
+
 
 class Hunted(msgspec.Struct, frozen=True):
     """The result of the hunt for ``plant`` in the cases that ``seed`` draws.
@@ -48,7 +51,8 @@ class Hunted(msgspec.Struct, frozen=True):
     ``blame`` is what attribution says, None where it came to no end; ``largest`` is the largest
     dimension of the reduced case, ``axes`` how many of its axes are off their default (None for an
     invalid program). ``control`` is what came of the failing and of the reduced case in clean
-    workers, once it is known.
+    workers, once it is known. ``culprit`` is the pass that bisection names, and ``nodes`` the size
+    of the case that it was named for, where that was asked.
     """
 
     plant: str
@@ -67,6 +71,8 @@ class Hunted(msgspec.Struct, frozen=True):
     control: tuple[Verdict, ...] = ()
     axes: int | None = None
     everywhere: int | None = None
+    culprit: str | None = None
+    nodes: int | None = None
 
     @property
     def is_found(self) -> bool:
@@ -83,13 +89,14 @@ def hunt(
     *,
     uniform: bool = False,
     grace: float = _GRACE,
+    placed: Placed = place,
 ) -> Hunted:
     """Draw cases from ``seed`` until one fails on ``pool``, which has ``plant`` (None: nothing).
 
     They are drawn from the families ``among``, where it is None from those of the plant's
     operators; ``uniform`` turns steering off. Then so many seconds as ``grace`` are left to look
     into the failure. Failures that are declared for this TVM do not count, and with a plant those
-    do not that happen without it too.
+    do not that happen without it too. ``placed`` says which case of a larger campaign one is.
     """
     known = declared()
     plan = Plan(
@@ -115,7 +122,7 @@ def hunt(
                 ended = fails_without is None and has_failed(state)
                 if fails_without is not None and (failures := _failures(state)) > looked_at:
                     looked_at = failures
-                    ended = hunted_in(plant, seed, journal, state, fails_without).is_found
+                    ended = hunted_in(plant, seed, journal, state, fails_without, placed).is_found
                 if ended:
                     campaign.plan = replace(plan, most_cases=0)
 
@@ -126,7 +133,7 @@ def hunt(
                 for _ in pool.drain():
                     pass
                 pool.take_events()
-            return hunted_in(plant, seed, journal, state, fails_without)
+            return hunted_in(plant, seed, journal, state, fails_without, placed)
 
 
 FailsWithout = Callable[[Case], bool]
@@ -195,6 +202,7 @@ def hunted_in(
     journal: Journal,
     state: State,
     fails_without: FailsWithout | None = None,
+    placed: Placed = place,
 ) -> Hunted:
     """The first failure in ``journal`` that is not known, with the finding it was counted to.
 
@@ -233,7 +241,7 @@ def hunted_in(
             msgspec.Raw(encode(recorded.case)),
             msgspec.Raw(b"null" if finding is None else encode(finding.case)),
             axes=None if finding is None else axes_off(finding.case, finding.blame),
-            everywhere=place(recorded.case.family, of_family[recorded.case.family], seed),
+            everywhere=placed(recorded.case.family, of_family[recorded.case.family], seed),
         )
     return Hunted(name, seed, None, drawn, seconds)
 

@@ -7,7 +7,7 @@ of other families that contain the operator may fail before it: the place is the
 bug is found. ONNX models and PyTorch programs are drawn in campaigns of their own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import count as numbers
 
@@ -19,18 +19,20 @@ from relaxcheck.generators.torch.families import families as programs
 from relaxcheck.generators.torch.running import PREFIX as TORCH
 from relaxcheck.harness.campaign.drawing import WHOLE, order_of
 from relaxcheck.harness.compiling.pipelines import PIPELINES
+from tests.measure.quality.passes.families import CAMPAIGN as PASSES
+from tests.measure.quality.passes.families import families as passes
 
 
 def families_beside(name: str) -> Sequence[Family]:
     """The families of the campaign that draws cases of the family ``name``."""
     kind = name.partition("-")[0]
-    return _OF_KIND.get(kind, every)(tuple(PIPELINES))
+    return _CAMPAIGNS[kind if kind in _OF_KIND else ""]()
 
 
 @lru_cache(maxsize=8)
-def _rounds(kind: str, seed: int) -> tuple[dict[str, list[int]], int]:
+def _rounds(campaign: str, seed: int) -> tuple[dict[str, list[int]], int]:
     """Of each family the places of its cases in a round, from 0; and the cases of a round."""
-    families = families_beside(kind)
+    families = _CAMPAIGNS[campaign]()
     places: dict[str, list[int]] = {family.name: [] for family in families}
     order = order_of(families, WHOLE.key(seed))
     for place, at in enumerate(order):
@@ -38,17 +40,26 @@ def _rounds(kind: str, seed: int) -> tuple[dict[str, list[int]], int]:
     return places, len(order)
 
 
-_OF_KIND = {ONNX: models, TORCH: programs}
-"""The families of the kinds that have campaigns of their own, by how their names begin."""
+_OF_KIND = (ONNX, TORCH)
+"""The kinds that have campaigns of their own: the names of their families begin so."""
+
+_CAMPAIGNS: Mapping[str, Callable[[], Sequence[Family]]] = {
+    "": lambda: every(tuple(PIPELINES)),
+    ONNX: lambda: models(tuple(PIPELINES)),
+    TORCH: lambda: programs(tuple(PIPELINES)),
+    PASSES: passes,
+}
+"""The families of each campaign, by its name."""
 
 
-def place(family: str, number: int, seed: int) -> int:
+def place(family: str, number: int, seed: int, campaign: str | None = None) -> int:
     """The number of case ``number`` of ``family`` among those of all families; both from 1.
 
-    Of a family of ONNX models, or of PyTorch programs, among those of all families of its kind.
+    Of a family of ONNX models, or of PyTorch programs, among those of all families of its kind; of
+    any one among those of ``campaign``, if it is named.
     """
     kind = family.partition("-")[0]
-    places, whole = _rounds(kind if kind in _OF_KIND else "", seed)
+    places, whole = _rounds(campaign or (kind if kind in _OF_KIND else ""), seed)
     rounds, within = divmod(number - 1, len(places[family]))
     return rounds * whole + places[family][within] + 1
 

@@ -11,7 +11,8 @@ from relaxcheck.harness.releases.environment import versions
 from tests.measure.quality.planted.hunt import Hunted
 
 ROOT = Path(__file__).resolve().parents[4]
-_SOURCES = ("fixes", "generators", "harness", "oracles", "tests/measure/quality/planted")
+_MEASURED = tuple(f"tests/measure/quality/{each}" for each in ("passes", "planted"))
+_SOURCES = ("fixes", "generators", "harness", "oracles", *_MEASURED)
 
 
 class _Line(msgspec.Struct, frozen=True):
