@@ -40,7 +40,8 @@ class Tracing(msgspec.Struct, frozen=True):
     ``without`` do not run, the module before and after ``show`` is written as text, and the fixes
     are on while the passes ``fixed`` run, in a case that has them off. ``direct``: the functions
     that LegalizeOps makes are not compiled any further, but built one by one and called.
-    ``formed``: look after each pass whether the module is still well formed.
+    ``formed``: look after each pass whether the module is still well formed. ``within`` is the
+    pass from which the bindings ``held`` are held back (``harness.compiling.holding``).
     """
 
     file: str
@@ -49,6 +50,8 @@ class Tracing(msgspec.Struct, frozen=True):
     fixed: tuple[str, ...] = ()
     direct: bool = False
     formed: bool = False
+    within: str = ""
+    held: tuple[str, ...] = ()
 
 
 class Kind(ABC, Generic[C]):

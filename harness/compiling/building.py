@@ -5,6 +5,7 @@ the module that LegalizeOps returned, so that no list of passes is copied from a
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -154,11 +155,13 @@ def _compiled(
     watch = the_watch()
     if late is not None:
         module = named(module, late)
-    instruments = [watch] if tracing is None else [watch, Tracer(tracing)]
+    tracer = None if tracing is None else Tracer(tracing)
+    instruments = [watch] if tracer is None else [watch, tracer]
+    held = nullcontext() if tracer is None else tracer.holding()
     logged: dict[str, SourceLine | None] = {}
     try:
         context = tvm.transform.PassContext(instruments=instruments, **recipe.context)
-        with context, collected() as logged:
+        with context, held, collected() as logged:
             for step in recipe.steps:
                 with where:
                     module = step(module)

@@ -2,6 +2,7 @@
 
 import os
 from collections import Counter
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,8 +12,15 @@ import tvm_ffi
 
 from relaxcheck import fixes
 from relaxcheck.fixes.tvm_api.functions import is_well_formed
+from relaxcheck.harness.compiling import holding
 from relaxcheck.harness.kind import Tracing
-from relaxcheck.harness.triage.bisection.trace import LeftOut, Line, PassBegun, PassEnded
+from relaxcheck.harness.triage.bisection.trace import (
+    LeftOut,
+    Line,
+    PassBegun,
+    PassEnded,
+    Rewritable,
+)
 
 # TVM has no type information of its own.
 Module = Any
@@ -101,6 +109,19 @@ class Tracer:
         text = self._text(ended.path, module)
         breaks = self.formed and not self._is_formed(module)
         self._write(PassEnded(step, changed=now != ended.before, text=text, breaks=breaks))
+
+    def holding(self) -> AbstractContextManager[None]:
+        """Hold bindings back from the pass ``within``, while passes are made and run."""
+        if not self.tracing.within:
+            return nullcontext()
+        name = self.tracing.within.rpartition("/")[2].partition("#")[0]
+        return holding.wrapped(name, self._held)
+
+    def _held(self, own: Any, module: Module) -> Module:
+        if not self.running or self.running[-1].path != self.tracing.within:
+            return own(module)
+        self._write(Rewritable(holding.bindings(module)))
+        return holding.applied(own, module, self.tracing.held) if self.tracing.held else own(module)
 
     def _is_formed(self, module: Module) -> bool:
         """True if the program has been well formed so far; asks TVM about each state once."""

@@ -8,6 +8,7 @@ from relaxcheck.generators.passes import OUT, PASSES, PUBLISHED
 from relaxcheck.generators.passes.family import ORDERS
 from relaxcheck.harness.outcomes.severity import Severity
 from relaxcheck.harness.programs.support.passes import Tally
+from relaxcheck.harness.triage.bisection.narrowing import NARROWED
 
 Counted = Mapping[str, Mapping[str, Tally]]
 
@@ -33,10 +34,22 @@ process: there JSON is not checked, nor TVMScript with metadata.
 `relaxcheck passes --docs` writes this page; the records are in `generators/passes/`.
 """
 
+_NARROWED = """\
+## Bisected to calls
+
+Once `relaxcheck bisect` has named the pass, it looks for the calls that the pass goes wrong on. It
+runs the pass with some of the calls held back: an opaque call stands in the place of each, and the
+call comes back when the pass has run. Named is a smallest set: with all other calls held back the
+program fails in the same way, with these held back as well it is right, in at most 30 runs.
+Nothing can be held back from passes that rewrite every call, or the signatures of functions:
+{passes}.
+"""
+
 
 def page(counted: Counted) -> str:
     """The page ``docs/passes.md``."""
-    parts = [_HEAD, "## Applied\n", _records()]
+    whole = ", ".join(f"`{name}`" for name in PASSES if name not in NARROWED)
+    parts = [_HEAD, "## Applied\n", _records(), _NARROWED.format(passes=whole)]
     for release, rows in counted.items():
         parts += [f"## Counts on {release}\n", _counts(rows)]
     parts += ["## Published pipelines\n", _published(), "## Not applied\n", _out()]

@@ -32,7 +32,14 @@ def bisected(
         for number in count(1):
             file = Path(folder, f"{number}.jsonl")
             tracing = Tracing(
-                str(file), trial.without, trial.show, trial.fixed, trial.direct, trial.formed
+                str(file),
+                trial.without,
+                trial.show,
+                trial.fixed,
+                trial.direct,
+                trial.formed,
+                trial.within,
+                trial.held,
             )
             pool.submit(Job(trial.case, fresh=trial.plain, alone=True, tracing=tracing))
             ((_, outcome),) = pool.drain()

@@ -23,11 +23,13 @@ from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import does, where
 from relaxcheck.harness.triage.bisection.evidence import Evidence as Evidence
-from relaxcheck.harness.triage.bisection.trace import ByRelease, Step, Trace
+from relaxcheck.harness.triage.bisection.narrowing import narrowed, told
+from relaxcheck.harness.triage.bisection.trace import ByRelease, Held, Step, Trace
 from relaxcheck.harness.triage.bisection.trials import Ending as Ending
 from relaxcheck.harness.triage.bisection.trials import Traced as Traced
 from relaxcheck.harness.triage.bisection.trials import Trial as Trial
 from relaxcheck.harness.triage.bisection.trials import Tried as Tried
+from relaxcheck.harness.triage.bisection.trials import suspects
 from relaxcheck.harness.triage.fingerprint import operators, signature_of
 from relaxcheck.harness.workers.rooms import BY_CHANCE, by_chance
 
@@ -58,7 +60,8 @@ class Bisected(msgspec.Struct, frozen=True):
     sentence either way. ``operator`` is the one at fault, or those of the program. ``node`` is the
     first node after which the program, cut off there, fails: of a wrong value the first that
     differs. ``before``, ``after`` and ``difference`` are TVMScript around the culprit and their
-    unified diff, empty if there is none. ``by_release`` is set if other releases were tried.
+    unified diff, empty if there is none. ``rewrites`` are the bindings that the culprit goes wrong
+    on, where that could be found. ``by_release`` is set if other releases were tried.
     """
 
     case: str
@@ -75,6 +78,7 @@ class Bisected(msgspec.Struct, frozen=True):
     before: str = ""
     after: str = ""
     difference: str = ""
+    rewrites: tuple[Held, ...] = ()
     by_release: ByRelease | None = None
 
 
@@ -114,7 +118,7 @@ def bisect(case: AnyCase) -> Bisection:
         return replace(bisected, why=INVALID)
     if chance:
         return replace(bisected, why=BY_CHANCE)
-    search = _Search(case, outcome, _suspects(outcome, first.trace))
+    search = _Search(case, outcome, suspects(outcome, first.trace))
     yield from search.walk()
     ablations: tuple[Tried, ...] = ()
     if search.boundary is not None:
@@ -123,6 +127,9 @@ def bisect(case: AnyCase) -> Bisection:
     bisected = replace(bisected, prefixes=search.prefixes, ablations=ablations, why=blame.why)
     if blame.step is None:
         return bisected
+    rewrites = yield from narrowed(case, outcome, blame.step, search.failing, search.as_wrong)
+    if rewrites:
+        bisected = replace(bisected, rewrites=rewrites, why=f"{blame.why}; {told(rewrites)}")
     shown = (yield Trial(case, show=blame.step.path)).trace
     before, after, name = shown.before or "", shown.after or "", blame.step.name
     return replace(
@@ -162,6 +169,13 @@ class _Search:
     prefixes: tuple[Tried, ...] = ()
     needed: list[Step] = field(default_factory=list)
     known: dict[tuple[frozenset[str], bool], Outcome] = field(default_factory=dict)
+
+    @property
+    def failing(self) -> tuple[str, ...]:
+        """The steps without which it still fails, up to the one to blame."""
+        if self.boundary is None:
+            return self.left
+        return self.left[: self.left.index(self.boundary.path)]
 
     def alike(self, outcome: Outcome) -> bool:
         """True if ``outcome`` has the signature of the failure."""
@@ -203,9 +217,8 @@ class _Search:
         """True if the decisive outcomes come again in new processes, without shortcuts."""
         if self.boundary is None:
             return self.alike((yield from self.run(self.left, plain=True)))
-        at = self.left.index(self.boundary.path)
-        fails = yield from self.run(self.left[:at], plain=True)
-        passes = yield from self.run(self.left[: at + 1], plain=True)
+        fails = yield from self.run(self.failing, plain=True)
+        passes = yield from self.run((*self.failing, self.boundary.path), plain=True)
         return self.alike(fails) and passes.verdict.is_right
 
     def run(self, without: tuple[str, ...], *, plain: bool = False) -> _Runs:
@@ -216,20 +229,6 @@ class _Search:
         if key not in self.known:
             self.known[key] = (yield Trial(self.case, without, plain)).outcome
         return self.known[key]
-
-
-def _suspects(outcome: Outcome, trace: Trace) -> tuple[Step, ...]:
-    """The steps that changed something before the failure showed, and the step it showed in.
-
-    An unlowered call shows after the pass that should have lowered it.
-    """
-    steps = list(trace.steps)
-    if outcome.verdict is Verdict.SILENT_BAIL:
-        last = max(at for at, step in enumerate(steps) if step.name == outcome.stage)
-        return tuple(step for step in steps[: last + 1] if step.changed or step is steps[last])
-    if trace.unfinished is not None:
-        steps.append(trace.unfinished)
-    return tuple(step for step in steps if step.changed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,34 @@ class LeftOut(msgspec.Struct, frozen=True, tag="left-out"):
     name: str
 
 
-Line = PassBegun | PassEnded | LeftOut
+class Held(msgspec.Struct, frozen=True):
+    """A binding that can be held back from a pass.
+
+    It is the ``number``-th of the ``function``, from 0; ``name`` is its variable, ``called`` the
+    operator or function that it calls.
+    """
+
+    function: str
+    number: int
+    name: str
+    called: str
+
+    @property
+    def key(self) -> str:
+        """The text that no other binding of the module has."""
+        return f"{self.function}:{self.number}"
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.called})"
+
+
+class Rewritable(msgspec.Struct, frozen=True, tag="rewritable"):
+    """The ``bindings`` that can be held back from the step that begins."""
+
+    bindings: tuple[Held, ...]
+
+
+Line = PassBegun | PassEnded | LeftOut | Rewritable
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -61,13 +88,14 @@ class Trace(msgspec.Struct, frozen=True):
     """The steps that ended, in order, and the ``unfinished`` one in which the run ended, if any.
 
     ``before`` and ``after`` are the module as TVMScript around the step to show; None if it did not
-    begin, or did not end.
+    begin, or did not end. ``bindings`` can be held back from the step that was asked about.
     """
 
     steps: tuple[Step, ...] = ()
     unfinished: Step | None = None
     before: str | None = None
     after: str | None = None
+    bindings: tuple[Held, ...] = ()
 
 
 class OnRelease(msgspec.Struct, frozen=True):
@@ -115,8 +143,9 @@ def read(file: Path) -> Trace:
     steps: list[Step] = []
     running: list[PassBegun] = []
     before = after = None
+    bindings: tuple[Held, ...] = ()
     for line in lines:
-        match msgspec.json.decode(line, type=Line):
+        match entry := msgspec.json.decode(line, type=Line):
             case PassBegun() as begun:
                 running.append(begun)
                 before = begun.text or before
@@ -125,7 +154,9 @@ def read(file: Path) -> Trace:
                 after = ended.text or after
                 if ended.step:
                     steps.append(Step(began.path, began.name, ended.changed, ended.breaks))
+            case Rewritable():
+                bindings = entry.bindings
             case LeftOut():
                 continue
     last = Step(running[-1].path, running[-1].name, True) if running else None
-    return Trace(tuple(steps), last, before, after)
+    return Trace(tuple(steps), last, before, after, bindings)

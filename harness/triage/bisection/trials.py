@@ -17,7 +17,8 @@ class Trial:
     and after. ``fixed``: the steps during which the fixes are on, in a case that has them off.
     ``direct``: call the functions that the last ``LegalizeOps`` makes one by one. ``ending``: the
     node that ``case`` was cut off after, if it was. ``formed``: ask after each pass whether the
-    module is well formed.
+    module is well formed. ``within``: the path of a step, from which the bindings ``held``, by key,
+    are held back.
     """
 
     case: AnyCase
@@ -28,6 +29,8 @@ class Trial:
     direct: bool = False
     ending: str = ""
     formed: bool = False
+    within: str = ""
+    held: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +61,17 @@ class Ending(msgspec.Struct, frozen=True):
     node: str
     operator: str
     verdict: Verdict
+
+
+def suspects(outcome: Outcome, trace: Trace) -> tuple[Step, ...]:
+    """The steps that changed something before the failure showed, and the step it showed in.
+
+    An unlowered call shows after the pass that should have lowered it.
+    """
+    steps = list(trace.steps)
+    if outcome.verdict is Verdict.SILENT_BAIL:
+        last = max(at for at, step in enumerate(steps) if step.name == outcome.stage)
+        return tuple(step for step in steps[: last + 1] if step.changed or step is steps[last])
+    if trace.unfinished is not None:
+        steps.append(trace.unfinished)
+    return tuple(step for step in steps if step.changed)

@@ -20,7 +20,8 @@ EPILOG = """The case runs after every prefix of its pipeline: the passes up to o
 those without which nothing can be executed. The first prefix that fails names the pass. If even the
 shortest one fails, the culprit is the pass that raised or left a call unlowered, or the lowering,
 if the functions it made are wrong when called one by one; otherwise it stays unknown. Passes that
-change nothing are not tried.
+change nothing are not tried. Of most passes it then names the calls that they go wrong on: the
+pass runs again with the others held back from it.
 
 The case also runs on every other installed TVM release (see relaxcheck releases), to find the first
 that fails and the first after it that passes. For an expression (relaxcheck fuzz algebra) that is

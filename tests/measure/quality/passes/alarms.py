@@ -5,7 +5,7 @@ from pathlib import Path
 
 from relaxcheck.generators.passes.calls import judged
 from relaxcheck.harness.compiling.passes.details import RAN
-from relaxcheck.harness.journal.journal import DRAWN, Journal
+from relaxcheck.harness.journal.journal import DRAWN, Journal, Mode
 from relaxcheck.harness.outcomes.outcome import Verdict
 from tests.measure.quality import campaigns
 from tests.measure.quality.passes.control import REWRITINGS
@@ -24,7 +24,7 @@ def measure(share: float, workers: int, show: Show) -> Figures:
         "passes-control", cases, workers, show, seed=SEED, zygote=CONTROL, among=families()
     )
     counts: Counter[str] = Counter()
-    with Journal(Path(figures["journal"])) as journal:
+    with Journal(Path(figures["journal"]), Mode.READ) as journal:
         for recorded in journal.cases(DRAWN):
             wanted = judged(recorded.case)  # type: ignore[arg-type]
             counts["passes"] += len(wanted)
