@@ -39,7 +39,8 @@ class Tracing(msgspec.Struct, frozen=True):
     ``harness.triage.bisection.trace`` reads it. A pass is named by its path there: the passes
     ``without`` do not run, the module before and after ``show`` is written as text, and the fixes
     are on while the passes ``fixed`` run, in a case that has them off. ``direct``: the functions
-    that LegalizeOps makes are not compiled any further, but built one by one and called.
+    that LegalizeOps makes are not compiled any further, but built one by one and called; where a
+    pass is named ``after``, those of the module that it returns.
     ``formed``: look after each pass whether the module is still well formed. ``within`` is the
     pass from which the bindings ``held`` are held back (``harness.compiling.holding``).
     """
@@ -52,6 +53,7 @@ class Tracing(msgspec.Struct, frozen=True):
     formed: bool = False
     within: str = ""
     held: tuple[str, ...] = ()
+    after: str = ""
 
 
 class Kind(ABC, Generic[C]):

@@ -174,7 +174,7 @@ def _compiled(
                 )
                 return Compiled(
                     executable,
-                    direct=watch.lowered,
+                    direct=watch.lowered if tracer is None else tracer.kept or watch.lowered,
                     results=recipe.results,
                     opt_level=recipe.opt_level,
                 )

@@ -1,8 +1,9 @@
-"""Running the module that LegalizeOps returns without the passes after it.
+"""Running the module that LegalizeOps, or a later pass, returns without the passes after it.
 
-Its functions are built one by one, and called in the order of the program: no memory plan, no
-virtual machine. This second way to run a lowered program separates a wrong legalization from faults
-of later passes. It also shows what a function writes out of bounds.
+Its functions are built one by one, and called in the order of the program: each tensor has memory
+of its own, whatever is planned, and there is no virtual machine. This second way to run a lowered
+program separates a wrong legalization from faults of later passes, and those of a pass that nothing
+compiles without from others'. It also shows what a function writes out of bounds.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,6 +14,7 @@ import tvm
 from tvm import relax
 
 from relaxcheck.fixes import tvm_api
+from relaxcheck.fixes.tvm_api.shapes import integer_of
 from relaxcheck.harness.compiling.room import Roomy, roomy
 
 # TVM has no type information of its own.
@@ -20,6 +22,26 @@ Module = Any
 Value = Any
 
 _CALL_TIR = tvm.ir.Op.get("relax.call_tir")
+_CALL_BUILTIN = tvm.ir.Op.get("relax.call_builtin_with_ctx")
+_HEAP = "vm.builtin.alloc_shape_heap"
+"""The function of the virtual machine that makes the memory of sizes."""
+
+_TENSORS = {
+    "relax.builtin.alloc_tensor": (0, 1),
+    "relax.memory.alloc_tensor": (2, 3),
+    "relax.vm.alloc_tensor": (2, 3),
+}
+"""The operators that make a tensor, and the positions of its shape and dtype."""
+
+_NOTHING = tuple(
+    f"relax.{name}"
+    for name in (
+        *("memory.alloc_storage", "vm.alloc_storage", "memory.kill_storage"),
+        *("memory.kill_tensor", "vm.kill_object"),
+    )
+)
+"""Operators about memory that tensors do not share here."""
+
 _CONSTANT = type(tvm_api.const(np.zeros(())))
 
 
@@ -31,7 +53,7 @@ class NotDirect(Exception):
 
 
 def called(module: Module, target: Any) -> Callable[..., Value]:
-    """A function of the run-time tensors that computes ``main`` of ``module``, after LegalizeOps.
+    """A function of the run-time tensors that computes ``main`` of ``module``, which is lowered.
 
     It returns a tensor or a tuple of tensors.
 
@@ -72,6 +94,7 @@ class _Frame:
 
     def __init__(self, known: dict[Any, Value], sizes: Any, built: Mapping[str, Any]) -> None:
         self.known, self.sizes, self.built = known, sizes, built
+        self.rooms: list[Roomy] = []
 
     def value(self, expr: Any) -> Value:
         """The value of ``expr``: a tensor, or a tuple of values."""
@@ -84,8 +107,44 @@ class _Frame:
                 return tuple(self.value(field) for field in expr.fields)
             case relax.TupleGetItem():
                 return self.value(expr.tuple_value)[expr.index]
+            case relax.ShapeExpr():
+                return tvm.runtime.ShapeTuple([self.size(dim) for dim in expr.values])
+            case relax.DataTypeImm() | relax.StringImm():
+                return str(expr.value)
             case relax.Call() if expr.op == _CALL_TIR:
                 return self.call(expr)
+            case relax.Call():
+                return self.later(expr)
+        if (size := integer_of(expr)) is not None:
+            return self.size(size)
+        raise NotDirect(f"{type(expr).__name__}: {expr}")
+
+    def later(self, expr: Any) -> Value:
+        """A call as passes after LegalizeOps make it: of a function, or of the virtual machine's.
+
+        Raises:
+            OutOfBounds: it wrote outside of a tensor.
+        """
+        match expr.op:
+            case tvm.ir.GlobalVar() if expr.op.name_hint in self.built:
+                self.built[expr.op.name_hint](*map(self.value, expr.args))
+                for each in self.rooms:
+                    each.check(expr.op.name_hint)
+                return ()
+            case relax.ExternFunc():
+                function = tvm.get_global_func(str(expr.op.global_symbol))
+                return function(*map(self.value, expr.args))
+            case tvm.ir.Op() if expr.op.name in _NOTHING:
+                return ()
+            case tvm.ir.Op() if expr.op.name in _TENSORS:
+                shape, dtype = (self.value(expr.args[at]) for at in _TENSORS[expr.op.name])
+                made = roomy(tuple(shape), dtype)
+                self.rooms.append(made)
+                return made.tensor
+            case tvm.ir.Op() if expr.op == _CALL_BUILTIN:
+                function, arguments = expr.args
+                if str(function.global_symbol) == _HEAP:
+                    return tvm.runtime.tensor(np.zeros(self.value(arguments), np.int64))
         raise NotDirect(f"{type(expr).__name__}: {expr}")
 
     def call(self, expr: Any) -> Value:

@@ -61,6 +61,7 @@ class Tracer:
         self.state = 0
         self.formed = tracing.formed
         self.asked: int | None = None
+        self.kept: Module | None = None
 
     def exit_pass_ctx(self) -> None:
         """All passes are done."""
@@ -106,6 +107,8 @@ class Tracer:
         now = int(tvm_ffi.structural_hash(module))
         step = now != self.state or not ended.program
         self.state = now
+        if ended.path == self.tracing.after:
+            self.kept = module
         text = self._text(ended.path, module)
         breaks = self.formed and not self._is_formed(module)
         self._write(PassEnded(step, changed=now != ended.before, text=text, breaks=breaks))

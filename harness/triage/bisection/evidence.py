@@ -10,9 +10,9 @@ class Evidence(enum.StrEnum):
     passes up to this one it fails, with those before it, it is right. ``RAISED``: even the shortest
     way fails, in this pass. ``DIRECT``: even the shortest way is wrong, and so are the functions
     that this pass makes, each built by itself and called; their code generation is not separated
-    from it. ``FIXED``: fixes that are on while some passes run, and off for the others, single
-    this one out. ``ILL_FORMED``: TVM's ``well_formed`` refuses the module after this pass as the
-    first, and without it a later error does not come.
+    from it, unless those of the pass before are right. ``FIXED``: fixes that are on while some
+    passes run, and off for the others, single this one out. ``ILL_FORMED``: TVM's ``well_formed``
+    refuses the module after this pass as the first, and without it a later error does not come.
     """
 
     NONE = "none"

@@ -40,6 +40,7 @@ def bisected(
                 trial.formed,
                 trial.within,
                 trial.held,
+                trial.after,
             )
             pool.submit(Job(trial.case, fresh=trial.plain, alone=True, tracing=tracing))
             ((_, outcome),) = pool.drain()

@@ -15,10 +15,10 @@ class Trial:
 
     ``plain``: in a new process and without shortcuts. ``show``: the path of the step to show before
     and after. ``fixed``: the steps during which the fixes are on, in a case that has them off.
-    ``direct``: call the functions that the last ``LegalizeOps`` makes one by one. ``ending``: the
-    node that ``case`` was cut off after, if it was. ``formed``: ask after each pass whether the
-    module is well formed. ``within``: the path of a step, from which the bindings ``held``, by key,
-    are held back.
+    ``direct``: call the functions that the last ``LegalizeOps`` makes one by one, or those of the
+    module ``after`` a step, by its path. ``ending``: the node that ``case`` was cut off after, if
+    it was. ``formed``: ask after each pass whether the module is well formed. ``within``: the path
+    of a step, from which the bindings ``held``, by key, are held back.
     """
 
     case: AnyCase
@@ -31,6 +31,7 @@ class Trial:
     formed: bool = False
     within: str = ""
     held: tuple[str, ...] = ()
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True)

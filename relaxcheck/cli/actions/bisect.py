@@ -29,6 +29,7 @@ from relaxcheck.harness.triage.bisection.search import INVALID, Bisected, Eviden
 from relaxcheck.harness.triage.bisection.trace import ByRelease, OnRelease, Step
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.harness.workers.pool import Pool
+from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.rooms import BY_CHANCE
 
 
@@ -153,16 +154,24 @@ def _describe(trial: Trial, case: AnyCase) -> str:
     if trial.fixed:
         return "fixes on during some passes"
     if trial.direct:
-        return "lowered functions called one by one"
+        after = f" after {_last(trial.after)}" if trial.after else ""
+        return f"lowered functions called one by one{after}"
+    if trial.within:
+        return f"{plural(len(trial.held), 'call')} held back from {_last(trial.within)}"
     if trial.formed:
         return "asking after each pass whether the module is well formed"
     if trial.ending:
         return f"ending with {trial.ending}"
     if trial.without:
-        return f"without {trial.without[-1].rpartition('/')[2]}" + (
+        return f"without {_last(trial.without[-1])}" + (
             f" and {len(trial.without) - 1} more" if len(trial.without) > 1 else ""
         )
     return "the whole pipeline"
+
+
+def _last(path: str) -> str:
+    """The pass at the end of ``path``."""
+    return path.rpartition("/")[2]
 
 
 def tell(out: Console, case: AnyCase, result: Bisected) -> None:
@@ -243,4 +252,4 @@ def _table(title: str, rows: tuple[Tried, ...]) -> Table:
 
 def _name(step: Step) -> str:
     """The step's name, numbered where several have the same."""
-    return step.path.rpartition("/")[2]
+    return _last(step.path)

@@ -34,6 +34,25 @@ def test_functions_are_called_in_the_order_of_the_program() -> None:
     np.testing.assert_array_equal(squared, x * x)
 
 
+_LATER = (
+    *("RewriteDataflowReshape", "ToNonDataflow", "RemovePurityChecking", "CallTIRRewrite"),
+    *("StaticPlanBlockMemory", "LowerAllocTensor", "KillAfterLastUse", "LowerRuntimeBuiltin"),
+    *("ComputePrimValue", "VMShapeLower"),
+)
+
+
+@pytest.mark.parametrize("last", _LATER[3:])
+def test_the_module_after_each_later_pass_can_be_called(last: str) -> None:
+    module = relax.transform.LegalizeOps()(_program())
+    with target(0):
+        for name in _LATER[: _LATER.index(last) + 1]:
+            module = getattr(relax.transform, name)()(module)
+    x = np.arange(6, dtype="float32").reshape(2, 3)
+    added, squared = run(called(module, target(0)), [x])
+    np.testing.assert_array_equal(added, x + 2)
+    np.testing.assert_array_equal(squared, x * x)
+
+
 def test_a_function_that_writes_out_of_bounds_is_named() -> None:
     builder = relax.BlockBuilder()
     x = relax.Var("x", tvm_api.tensor_type((0, 3), "float32"))

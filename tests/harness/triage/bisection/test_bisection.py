@@ -271,6 +271,35 @@ def test_faults_of_the_shortest_way_are_the_lowerings_if_its_functions_are(
     assert result.operator == "toy.first"
 
 
+def test_of_passes_that_nothing_compiles_without_the_first_wrong_module_names_one() -> None:
+    needed = ["LegalizeOps", "CallTIRRewrite", "VMShapeLower", "Last"]
+
+    def judge(trial: Trial) -> Outcome:
+        if set(needed) & set(trial.without):
+            return UNUSABLE
+        return RIGHT if trial.direct and trial.after in ("", "CallTIRRewrite") else WRONG
+
+    result = conclude(["a", *needed], judge).result
+    assert (result.culprit, result.evidence) == ("VMShapeLower", Evidence.DIRECT)
+    assert result.why == (
+        "if each of the functions of the module after VMShapeLower is built by itself and called, "
+        "the program gives wrong values; of the module after CallTIRRewrite it is right"
+    )
+
+
+def test_a_module_that_cannot_be_called_names_no_pass() -> None:
+    needed = ["LegalizeOps", "CallTIRRewrite", "VMShapeLower"]
+
+    def judge(trial: Trial) -> Outcome:
+        if set(needed) & set(trial.without):
+            return UNUSABLE
+        if trial.after == "CallTIRRewrite":
+            return Outcome(Verdict.HARNESS_ERROR, "run", None, "NotDirect: If")
+        return RIGHT if trial.direct and not trial.after else WRONG
+
+    assert conclude(needed, judge).result.culprit is None
+
+
 def test_a_lowering_that_a_correction_cures_is_at_fault_however_its_functions_fail() -> None:
     def judge(trial: Trial) -> Outcome:
         unusable = trial.direct or "LegalizeOps" in trial.without
