@@ -27,9 +27,9 @@ from relaxcheck.harness.triage.bisection.by_release import concluded, run_on
 from relaxcheck.harness.triage.bisection.running import bisected, ran
 from relaxcheck.harness.triage.bisection.search import INVALID, Bisected, Evidence, Trial, Tried
 from relaxcheck.harness.triage.bisection.trace import ByRelease, OnRelease, Step
+from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.harness.workers.pool import Pool
-from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.rooms import BY_CHANCE
 
 
