@@ -166,7 +166,9 @@ def _compiled(
                 with where:
                     module = step(module)
                 _raise_if_left(watch, logged)
-            watch.over = watch.ended & recipe.once
+            # One that was left out is not to run later either.
+            ran = watch.ended if tracer is None else watch.ended | tracer.left
+            watch.over = ran & recipe.once
             passes = _passes(recipe, where)
             if late is None:
                 executable = relax.build(

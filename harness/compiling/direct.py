@@ -101,7 +101,7 @@ class _Frame:
         match expr:
             case relax.Var():
                 return self.known[expr]
-            case _ if isinstance(expr, _CONSTANT):
+            case _ if isinstance(expr, _CONSTANT) and tvm_api.is_tensor(expr):
                 return tvm_api.tensor_of(expr)
             case relax.Tuple():
                 return tuple(self.value(field) for field in expr.fields)
@@ -109,14 +109,14 @@ class _Frame:
                 return self.value(expr.tuple_value)[expr.index]
             case relax.ShapeExpr():
                 return tvm.runtime.ShapeTuple([self.size(dim) for dim in expr.values])
-            case relax.DataTypeImm() | relax.StringImm():
-                return str(expr.value)
             case relax.Call() if expr.op == _CALL_TIR:
                 return self.call(expr)
             case relax.Call():
                 return self.later(expr)
         if (size := integer_of(expr)) is not None:
             return self.size(size)
+        if isinstance(value := getattr(expr, "value", None), str | tvm.DataType):
+            return str(value)
         raise NotDirect(f"{type(expr).__name__}: {expr}")
 
     def later(self, expr: Any) -> Value:

@@ -6,6 +6,7 @@ these have by then.
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import tvm
@@ -19,6 +20,8 @@ from relaxcheck.harness.triage.bisection.trace import Held
 # TVM has no type information of its own.
 Module = Any
 Pass = Any
+
+_active = ContextVar("active", default=False)
 
 _OPAQUE = "relaxcheck.held."
 """Begins the names of the functions that opaque calls call; nothing defines them."""
@@ -179,6 +182,7 @@ def wrapped(name: str, around: Callable[[Pass, Module], Module]) -> Iterator[Non
     """Have each pass ``name`` that is made meanwhile run as ``around`` says; a missing one not."""
     places = [place for place in (relax.transform, transform) if hasattr(place, name)]
     own = {place: getattr(place, name) for place in places}
+    token = _active.set(True)
 
     def making(*arguments: Any, **options: Any) -> Pass:
         made = own[places[0]](*arguments, **options)
@@ -195,5 +199,11 @@ def wrapped(name: str, around: Callable[[Pass, Module], Module]) -> Iterator[Non
             setattr(place, name, making)
         yield
     finally:
+        _active.reset(token)
         for place in places:
             setattr(place, name, own[place])
+
+
+def is_active() -> bool:
+    """True while bindings may be held back from some pass."""
+    return _active.get()

@@ -62,6 +62,7 @@ class Tracer:
         self.formed = tracing.formed
         self.asked: int | None = None
         self.kept: Module | None = None
+        self.left = set[str]()
 
     def exit_pass_ctx(self) -> None:
         """All passes are done."""
@@ -82,6 +83,7 @@ class Tracer:
         path = f"{around.path}/{name}{number}" if around else f"{name}{number}"
         if not aside:
             if path in self.tracing.without:
+                self.left.add(name)
                 self._write(LeftOut(path, name))
                 return False
             if around is not None:

@@ -5,7 +5,7 @@ one function at a time, then ever smaller parts of the bindings, as delta debugg
 """
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from relaxcheck.generators.core.case import AnyCase
@@ -73,6 +73,7 @@ class _Search:
     bindings: tuple[Held, ...]
     alike: Alike
     left: int = _MOST
+    known: dict[tuple[Held, ...], bool] = field(default_factory=dict)
 
     def outcome(self, visible: Sequence[Held]) -> Generator[Trial, Traced, Outcome]:
         """The outcome where the step sees no bindings but those."""
@@ -81,9 +82,13 @@ class _Search:
         trial = Trial(self.case, self.without, within=self.path, held=held)
         return (yield trial).outcome
 
-    def fails(self, visible: Sequence[Held]) -> Generator[Trial, Traced, bool]:
-        """True if it fails alike where the step sees no bindings but those."""
-        return self.left > 0 and self.alike((yield from self.outcome(visible)))
+    def fails(self, visible: tuple[Held, ...]) -> Generator[Trial, Traced, bool]:
+        """True if it fails alike where the step sees no bindings but those; each set runs once."""
+        if visible not in self.known:
+            if self.left <= 0:
+                return False
+            self.known[visible] = self.alike((yield from self.outcome(visible)))
+        return self.known[visible]
 
     def smallest(self) -> _Narrowing:
         """A set of bindings none of which can be held back, or the smallest found in time."""
