@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.pass_files import file_of
 from relaxcheck.harness.outcomes.sources import SourceLine, Sources, sources_of
-from relaxcheck.harness.triage.bisection.search import DIFFERENTIATION, LOWERING
+from relaxcheck.harness.triage.bisection.blaming import DIFFERENTIATION, LOWERING
 
 _MOST = 3
 """A sentence with more lowerings than these points at nothing."""
