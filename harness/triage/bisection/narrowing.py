@@ -126,6 +126,6 @@ def told(bindings: Sequence[Held]) -> str:
         for function in functions
     )
     return (
-        f"it goes wrong on {where}: with all other calls held back from it the program fails "
-        "alike, with these held back as well it is right"
+        f"it goes wrong on {where}: with nothing else to rewrite the program fails alike, with "
+        "these calls held back from it it is right"
     )
