@@ -5,6 +5,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, TypeVar
 
+from relaxcheck.extensions.entry_points import registered
+from relaxcheck.extensions.naming import ExtensionError
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -26,6 +29,19 @@ def declare(
         return enter
 
     return operator
+
+
+def extend(group: str, declared: Callable[[str], Callable[[Any], Any]]) -> None:
+    """Have ``declared``, a decorator by name, declare the functions of the entry points ``group``.
+
+    Raises:
+        ExtensionError: one cannot be imported, or its operator has a function already.
+    """
+    for each in registered(group).values():
+        try:
+            declared(each.name)(each.load())
+        except ValueError as error:
+            raise ExtensionError(f"{each.title}: {error}") from error
 
 
 def discover(package: str) -> None:

@@ -16,6 +16,7 @@ TESTS = Path(__file__).parent
 
 ROOMS = (
     "cli/test_fuzz_releases.py",
+    "extensions/test_example.py",
     "faults",
     "harness/campaign/test_expression_campaigns.py",
     "harness/matrix",

@@ -7,18 +7,32 @@ fix, the one with the fewest followers of its own comes first.
 import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from types import ModuleType
 
+from relaxcheck.extensions import entry_points
+from relaxcheck.extensions.entry_points import registered
+from relaxcheck.extensions.naming import ExtensionError
 from relaxcheck.fixes.framework.fix import Fix
 
 
 def discovered(packages: Iterable[ModuleType]) -> tuple[Fix, ...]:
-    """All fixes defined by modules below ``packages``, in order.
+    """All fixes defined by modules below ``packages``, in order, and those of installed packages.
+
+    The latter come last, unless they say what they come after.
 
     Raises:
         ValueError: as in ``ordered``.
+        ExtensionError: a fix of an installed package cannot be imported, or joins them badly.
     """
-    return ordered(fix for package in packages for fix in _defined(package))
+    own = ordered(fix for package in packages for fix in _defined(package))
+    for name, each in registered(entry_points.FIXES).items():
+        made = each.load_as(Fix)
+        try:
+            own = ordered((*own, made if made.after else replace(made, after=own[-1].name)))
+        except ValueError as error:
+            raise ExtensionError(f"{each.title}: {name} cannot join the fixes: {error}") from error
+    return own
 
 
 def _defined(package: ModuleType) -> Iterator[Fix]:

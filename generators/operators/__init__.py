@@ -1,12 +1,16 @@
 """The operators: one record each, found by looking into the modules of this folder.
 
-A module that describes operators has them in a tuple ``OPERATORS``; nothing else lists them.
+A module that describes operators has them in a tuple ``OPERATORS``; nothing else lists them. Those
+of installed packages join them by entry points.
 """
 
 import pkgutil
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 
+from relaxcheck.extensions import entry_points
+from relaxcheck.extensions.entry_points import registered
+from relaxcheck.extensions.naming import ExtensionError
 from relaxcheck.generators.operators.record import Operator
 
 
@@ -21,6 +25,10 @@ def _by_name() -> dict[str, Operator]:
         if operator.name in records:
             raise ValueError(f"two records of the operator {operator.name}")
         records[operator.name] = operator
+    for name, each in registered(entry_points.OPERATORS).items():
+        if name in records:
+            raise ExtensionError(f"{each.title}: there is a record of that operator already")
+        records[name] = each.load_as(Operator)
     return dict(sorted(records.items()))
 
 

@@ -18,6 +18,8 @@ from functools import cache
 from importlib import metadata, util
 from pathlib import Path
 
+from relaxcheck.extensions.entry_points import folders as extension_folders
+from relaxcheck.extensions.naming import FOLDERS_VARIABLE, folders_of_extensions
 from relaxcheck.fixes.sym_api import root as roots
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.harness.native.memory import WITHOUT_CACHE
@@ -283,7 +285,9 @@ def environment(release: Release) -> dict[str, str]:
         variables |= _leading_to(release.build)
     if not release.has_relax:
         variables[roots.VARIABLE] = release.root
-    return variables
+    # What is installed here, another environment does not have: it imports it from its folder.
+    there = dict.fromkeys((*folders_of_extensions(), *extension_folders()))
+    return variables | ({FOLDERS_VARIABLE: os.pathsep.join(there)} if there else {})
 
 
 def _leading_to(build: Build) -> dict[str, str]:

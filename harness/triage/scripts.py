@@ -6,7 +6,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from relaxcheck.extensions.pipelines import folders_of_extensions
+from relaxcheck.extensions.naming import folders_of_extensions
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import Verdict

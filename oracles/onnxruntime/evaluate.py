@@ -6,14 +6,16 @@ modules beside, from nothing that another oracle or the reference uses.
 
 from collections.abc import Mapping
 
+from relaxcheck.extensions import entry_points
 from relaxcheck.generators.core.program import Program
 from relaxcheck.oracles.answer import Array, Unsupported
 from relaxcheck.oracles.limitations import ANY, Operand, check, check_input, dtype
-from relaxcheck.oracles.onnxruntime.call import OPERATORS, Call, limit
+from relaxcheck.oracles.onnxruntime.call import OPERATORS, Call, limit, operator
 from relaxcheck.oracles.onnxruntime.graph import Graph, Wire
-from relaxcheck.oracles.registry import discover
+from relaxcheck.oracles.registry import discover, extend
 
 discover("relaxcheck.oracles.onnxruntime.operators")
+extend(entry_points.ONNXRUNTIME, operator)
 
 limit(ANY, dtype("uint64"), "uint64 does not fit int64")
 

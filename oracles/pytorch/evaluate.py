@@ -10,13 +10,14 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import torch
 
+from relaxcheck.extensions import entry_points
 from relaxcheck.generators.core.program import GRADIENT, Node, Program
 from relaxcheck.generators.core.values import numpy_dtype
 from relaxcheck.oracles.answer import Array, Unsupported
 from relaxcheck.oracles.limitations import ANY, Operand, check, check_input, dtype
-from relaxcheck.oracles.pytorch.tensors import FLOATS, FOREIGN, Held, Operator, limit
+from relaxcheck.oracles.pytorch.tensors import FLOATS, FOREIGN, Held, Operator, limit, operator
 from relaxcheck.oracles.pytorch.tensors import OPERATORS as OPERATORS
-from relaxcheck.oracles.registry import discover
+from relaxcheck.oracles.registry import discover, extend
 
 torch.set_num_threads(1)
 torch.backends.mkldnn.enabled = False  # oneDNN is slower on tensors this small
@@ -24,6 +25,7 @@ torch.backends.mkldnn.enabled = False  # oneDNN is slower on tensors this small
 torch.backends.nnpack.set_flags(False)
 
 discover("relaxcheck.oracles.pytorch.operators")
+extend(entry_points.PYTORCH, operator)
 
 limit(ANY, dtype("uint64"), "uint64 does not fit int64")
 

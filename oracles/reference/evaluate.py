@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from relaxcheck.extensions import entry_points
 from relaxcheck.generators.core.program import GRADIENT, Node, Program
 from relaxcheck.oracles.answer import Array, Bounded, Unsupported
 from relaxcheck.oracles.limitations import Operand, check
@@ -12,10 +13,12 @@ from relaxcheck.oracles.reference.accuracy import TARGETS
 from relaxcheck.oracles.reference.estimate import Estimate, exact, finished
 from relaxcheck.oracles.reference.evaluation import OPERATORS as OPERATORS
 from relaxcheck.oracles.reference.evaluation import Numerics as Numerics
+from relaxcheck.oracles.reference.evaluation import operator
 from relaxcheck.oracles.reference.gradients.backward import gradient
-from relaxcheck.oracles.registry import discover
+from relaxcheck.oracles.registry import discover, extend
 
 discover("relaxcheck.oracles.reference.operators")
+extend(entry_points.REFERENCE, operator)
 
 
 def evaluate(

@@ -8,14 +8,41 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
-from typing import Any
+from typing import Any, TypeVar
 
-from relaxcheck.extensions.naming import ExtensionError, imported, is_own
+from relaxcheck.extensions.naming import (
+    ExtensionError,
+    folder_of,
+    folders_of_extensions,
+    imported,
+    is_own,
+    search_also,
+)
+
+T = TypeVar("T")
 
 PIPELINES = "relaxcheck.pipelines"
 """Functions that return a pass for ``relax.build(relax_pipeline=…)``."""
 
-GROUPS = (PIPELINES,)
+OPERATORS = "relaxcheck.operators"
+"""Records of operators (``generators.operators.record.Operator``), by the operator's name."""
+
+REFERENCE = "relaxcheck.oracles.reference"
+"""Functions of the float64 reference with its bounds, by the operator's name."""
+
+PYTORCH = "relaxcheck.oracles.pytorch"
+"""Functions of the PyTorch oracle, by the operator's name."""
+
+ONNXRUNTIME = "relaxcheck.oracles.onnxruntime"
+"""Functions that add an operator to ONNX Runtime's graph, by the operator's name."""
+
+REGISTRATIONS = "relaxcheck.registrations"
+"""Functions without parameters that register with TVM what records need, once a process."""
+
+FIXES = "relaxcheck.fixes"
+"""Fixes (``fixes.framework.fix.Fix``), by their names: legalizations, passes, rebindings."""
+
+GROUPS = (PIPELINES, OPERATORS, REFERENCE, PYTORCH, ONNXRUNTIME, REGISTRATIONS, FIXES)
 """Every group of entry points that is read."""
 
 
@@ -44,6 +71,23 @@ class Registered:
         """
         return imported(self.value, self.title)
 
+    def load_as(self, type_: type[T]) -> T:
+        """Its object, which is to be a ``type_``, named like the entry point if it has a name.
+
+        Raises:
+            ExtensionError: it cannot be imported, is something else, or has another name.
+        """
+        made = self.load()
+        if not isinstance(made, type_):
+            raise ExtensionError(
+                f"{self.title}: {self.value} is a {type(made).__name__}, and is to be a "
+                f"{type_.__module__}.{type_.__qualname__}"
+            )
+        own = getattr(made, "name", self.name)
+        if own != self.name:
+            raise ExtensionError(f"{self.title}: {self.value} has another name, {own}")
+        return made
+
 
 def registered(group: str) -> Mapping[str, Registered]:
     """The entry points of ``group``, by name.
@@ -55,8 +99,16 @@ def registered(group: str) -> Mapping[str, Registered]:
     return _registered(group)
 
 
+def folders() -> tuple[str, ...]:
+    """The folders that all registered objects are imported from, each once."""
+    every = (each for group in GROUPS for each in registered(group).values())
+    return tuple(dict.fromkeys(str(folder_of(each.value)) for each in every))
+
+
 @cache
 def _registered(group: str) -> Mapping[str, Registered]:
+    # Another release's environment does not have them.
+    search_also(folders_of_extensions())
     by_name: dict[str, Registered] = {}
     for each in sorted(_read(group), key=lambda each: (each.name, each.distribution)):
         if not is_own(each.value):

@@ -3,15 +3,21 @@
 import hashlib
 import importlib
 import importlib.util
+import os
 import re
 import sys
 import traceback
+from collections.abc import Iterable
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Any
 
 _WORD = r"[A-Za-z_]\w{0,99}"
 _OWN = re.compile(rf"{_WORD}(?:\.{_WORD}){{0,9}}:{_WORD}", re.ASCII)
+
+
+FOLDERS_VARIABLE = "RELAXCHECK_EXTENSIONS_PATH"
+"""The environment variable that has the folders to import extensions from, behind ``sys.path``."""
 
 
 class ExtensionError(Exception):
@@ -103,6 +109,11 @@ def digest(name: str) -> str:
     return whole.hexdigest()[:16]
 
 
-def search_also(folders: list[str]) -> None:
+def folders_of_extensions() -> tuple[str, ...]:
+    """The folders that extensions are imported from, beside Python's path."""
+    return tuple(filter(None, os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep)))
+
+
+def search_also(folders: Iterable[str]) -> None:
     """Have Python import from ``folders`` what it finds nowhere else."""
     sys.path += [folder for folder in folders if folder not in sys.path]

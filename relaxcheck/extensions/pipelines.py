@@ -12,8 +12,10 @@ from typing import Any
 
 from relaxcheck.extensions import entry_points
 from relaxcheck.extensions.naming import (
+    FOLDERS_VARIABLE,
     ExtensionError,
     folder_of,
+    folders_of_extensions,
     imported,
     is_own,
     search_also,
@@ -21,9 +23,6 @@ from relaxcheck.extensions.naming import (
 
 NAMES_VARIABLE = "RELAXCHECK_PIPELINES"
 """The environment variable that has the names that were allowed."""
-
-FOLDERS_VARIABLE = "RELAXCHECK_EXTENSIONS_PATH"
-"""The environment variable that has the folders to import these from, behind ``sys.path``."""
 
 
 def named(name: str) -> str:
@@ -44,15 +43,9 @@ def allow(names: Iterable[str]) -> None:
         ExtensionError: there is no module of that name.
     """
     for name in names:
-        folders = [folder for folder in folders_of_extensions() if folder]
-        where = str(folder_of(name))
-        os.environ[FOLDERS_VARIABLE] = os.pathsep.join(dict.fromkeys([*folders, where]))
+        folders = dict.fromkeys([*folders_of_extensions(), str(folder_of(name))])
+        os.environ[FOLDERS_VARIABLE] = os.pathsep.join(folders)
         os.environ[NAMES_VARIABLE] = ",".join(dict.fromkeys([*chosen(), name]))
-
-
-def folders_of_extensions() -> tuple[str, ...]:
-    """The folders that what was allowed is imported from."""
-    return tuple(filter(None, os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep)))
 
 
 def refusal(name: str) -> str:
@@ -84,7 +77,7 @@ def function(name: str) -> Any:
         ExtensionError: nobody allowed it, it cannot be imported, or it is no function.
     """
     check_allowed(name)
-    search_also(list(folders_of_extensions()))
+    search_also(folders_of_extensions())
     made = imported(name, f"pipeline {name}")
     if not callable(made):
         raise ExtensionError(f"pipeline {name}: it is a {type(made).__name__}, not a function")

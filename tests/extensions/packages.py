@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from relaxcheck.extensions import entry_points, pipelines
+from relaxcheck.extensions import entry_points, naming, pipelines
 
 
 @contextmanager
@@ -15,7 +15,7 @@ def reachable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Have Python import from ``folder``; nothing of it stays imported, known or allowed."""
     monkeypatch.syspath_prepend(str(folder))
     monkeypatch.delenv(pipelines.NAMES_VARIABLE, raising=False)
-    monkeypatch.delenv(pipelines.FOLDERS_VARIABLE, raising=False)
+    monkeypatch.delenv(naming.FOLDERS_VARIABLE, raising=False)
     before, path = set(sys.modules), list(sys.path)
     _forget()
     try:
@@ -27,7 +27,7 @@ def reachable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         sys.path[:] = path
         # In a test's own process, what it allowed stays nowhere.
         monkeypatch.delenv(pipelines.NAMES_VARIABLE, raising=False)
-        monkeypatch.delenv(pipelines.FOLDERS_VARIABLE, raising=False)
+        monkeypatch.delenv(naming.FOLDERS_VARIABLE, raising=False)
         _forget()
 
 

@@ -10,9 +10,8 @@ import pytest
 
 from relaxcheck.cli.pipelines import compiled_by, named_by_user
 from relaxcheck.extensions.entry_points import PIPELINES as GROUP
-from relaxcheck.extensions.naming import ExtensionError
+from relaxcheck.extensions.naming import FOLDERS_VARIABLE, ExtensionError
 from relaxcheck.extensions.pipelines import (
-    FOLDERS_VARIABLE,
     allow,
     check_allowed,
     chosen,

@@ -1,0 +1,1 @@
+"""Extensions of relaxcheck: two pipelines, and an operator with its oracles."""
