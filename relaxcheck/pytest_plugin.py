@@ -1,12 +1,14 @@
 """The pytest plugin: options, fixtures that run cases, Hypothesis profiles, a summary."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import hypothesis
 import msgspec
 import pytest
 
+from relaxcheck.extensions.naming import ExtensionError, is_own
+from relaxcheck.extensions.pipelines import allow, named
 from relaxcheck.generators.core.sampling import SEEDED
 from relaxcheck.harness import kinds
 from relaxcheck.harness.compiling.pipelines import PIPELINES
@@ -35,7 +37,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--tvm", metavar="NAME", help="run on this TVM release or build")
     group.addoption("--family", action="append", help="only this family (may be repeated)")
     group.addoption("--max-examples", type=int, help="cases a property draws")
-    group.addoption("--tvm-pipeline", action="append", help="only this pipeline (may be repeated)")
+    group.addoption(
+        "--tvm-pipeline",
+        action="append",
+        help="only this pipeline, or your own package:function (may be repeated)",
+    )
     group.addoption(
         "--grid",
         choices=("small", "default", "full"),
@@ -48,7 +54,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Check the options, register the Hypothesis profiles and start counting."""
     _check(config, "family", lambda: [family.name for family in kinds.families()])
-    _check(config, "tvm-pipeline", lambda: list(PIPELINES))
+    try:
+        theirs = own_pipelines(config.getoption("--tvm-pipeline") or ())
+    except ExtensionError as error:
+        raise pytest.UsageError(f"--tvm-pipeline: {error}") from error
+    _check(config, "tvm-pipeline", lambda: [*PIPELINES, *theirs])
     try:
         # Before any test: each would fail with the same words.
         release(config.getoption("--tvm") or own().name)
@@ -68,6 +78,17 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--hypothesis-profile", None):
         hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "default")
     config.stash[_TALLY] = Tally()
+
+
+def own_pipelines(names: Sequence[str]) -> tuple[str, ...]:
+    """Those of ``names`` that stand for a user's own, and the names of their functions: allowed.
+
+    Raises:
+        ExtensionError: there is no module of such a name.
+    """
+    theirs = {name: named(name) for name in names if is_own(named(name))}
+    allow(theirs.values())
+    return (*theirs, *theirs.values())
 
 
 def _check(config: pytest.Config, option: str, known: Callable[[], list[str]]) -> None:
@@ -90,7 +111,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def _pipelines(config: pytest.Config) -> tuple[str, ...]:
     usual = (name for name, each in PIPELINES.items() if not each.passes_of_fixes)
-    return tuple(config.getoption("--tvm-pipeline") or usual)
+    return tuple(map(named, config.getoption("--tvm-pipeline") or usual))
 
 
 @pytest.fixture(scope="session")

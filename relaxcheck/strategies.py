@@ -26,6 +26,8 @@ from typing import Any, Protocol
 from hypothesis import assume, note
 from hypothesis import strategies as st
 
+from relaxcheck.extensions.naming import is_own
+from relaxcheck.extensions.pipelines import allow, named
 from relaxcheck.generators.core.axes import SEEDS, Family, points
 from relaxcheck.generators.core.case import AnyCase, CaseError, with_fixes
 from relaxcheck.generators.core.draft import Draft
@@ -106,13 +108,23 @@ def cases(
         max_nodes: as in ``programs``.
         symbolic: as in ``programs``.
         dtypes: as in ``programs``.
-        pipelines: names of pass pipelines (``relaxcheck.harness.compiling.pipelines``).
+        pipelines: names of pass pipelines (``relaxcheck.harness.compiling.pipelines``), or of
+            functions of your own that return one, ``package:function``.
         fixes: whether the fixes are installed.
 
     Raises:
         ValueError: as in ``programs``.
+        ExtensionError: there is no module of the name of a pipeline.
     """
-    return _cases(_drafts(operators, max_nodes, symbolic, dtypes), tuple(pipelines), fixes)
+    drafts = _drafts(operators, max_nodes, symbolic, dtypes)
+    return _cases(drafts, _allowed(pipelines), fixes)
+
+
+def _allowed(pipelines: Sequence[str]) -> tuple[str, ...]:
+    """``pipelines``; the caller names them, so that what is the caller's own may be imported."""
+    names = tuple(map(named, pipelines))
+    allow(filter(is_own, names))
+    return names
 
 
 def invalid_calls(
@@ -132,7 +144,7 @@ def invalid_calls(
     # The program of one input whose dimensions are all symbols states nothing; a static one does.
     static = _drafts(operators, max_nodes, False, dtypes)
     return _wrong_calls(
-        _cases(drafts, tuple(pipelines), fixes), _cases(static, tuple(pipelines), fixes)
+        _cases(drafts, _allowed(pipelines), fixes), _cases(static, _allowed(pipelines), fixes)
     )
 
 
@@ -170,7 +182,7 @@ def models(
     chosen = sorted(HINTS) if operators is None else list(operators)
     if unknown := sorted(set(chosen) - HINTS.keys()):
         raise ValueError(f"no models of {', '.join(unknown)} are drawn")
-    return _built([OnnxFamily(HINTS[name], tuple(pipelines)) for name in chosen], fixes)
+    return _built([OnnxFamily(HINTS[name], _allowed(pipelines)) for name in chosen], fixes)
 
 
 def torch_programs(
@@ -191,7 +203,7 @@ def torch_programs(
         ValueError: there is no such entry, or no program is drawn of it.
     """
     known = {
-        each.name.removeprefix(f"{PREFIX}-"): each for each in torch_families(tuple(pipelines))
+        each.name.removeprefix(f"{PREFIX}-"): each for each in torch_families(_allowed(pipelines))
     }
     chosen = sorted(known) if entries is None else list(entries)
     if unknown := sorted(set(chosen) - known.keys()):

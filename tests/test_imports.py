@@ -37,7 +37,7 @@ IMPORTS_TVM = {
     "harness/compiling/direct.py",
     "harness/compiling/folded_code.py",
     "harness/compiling/late_linking.py",
-    "harness/compiling/own.py",
+    "harness/compiling/extending/passes.py",
     "harness/compiling/passes/applying.py",
     "harness/compiling/passes/checks.py",
     "harness/compiling/passes/making.py",

@@ -19,6 +19,7 @@ from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.core.values import Array, numpy_dtype
 from relaxcheck.generators.targets import LLVM, TARGETS, Target
 from relaxcheck.harness.compiling.direct import NotDirect, called
+from relaxcheck.harness.compiling.extending.passes import own_passes
 from relaxcheck.harness.compiling.kernels import RefusedKernel, checked, launched, threads
 from relaxcheck.harness.compiling.late_linking import (
     Left,
@@ -28,7 +29,6 @@ from relaxcheck.harness.compiling.late_linking import (
     named,
 )
 from relaxcheck.harness.compiling.legalization_log import collected
-from relaxcheck.harness.compiling.own import own_passes
 from relaxcheck.harness.compiling.room import Roomy, placed
 from relaxcheck.harness.compiling.tracing import Tracer
 from relaxcheck.harness.compiling.watching import Module, Progress, the_watch
@@ -170,12 +170,10 @@ def _compiled(
             ran = watch.ended if tracer is None else watch.ended | tracer.left
             watch.over = ran & recipe.once
             passes = _passes(recipe, where)
+            finished = partial(relax.build, module, where, exec_mode=recipe.exec_mode)
             if late is None:
-                executable = relax.build(
-                    module, where, relax_pipeline=passes, exec_mode=recipe.exec_mode
-                )
                 return Compiled(
-                    executable,
+                    finished(relax_pipeline=passes),
                     direct=watch.lowered if tracer is None else tracer.kept or watch.lowered,
                     results=recipe.results,
                     opt_level=recipe.opt_level,
@@ -184,10 +182,7 @@ def _compiled(
                 # The default of relax.build on a CPU.
                 passes = relax.get_pipeline("default")
             with leaving_code(where) as left:
-                passes = hand_over(passes, late)
-                executable = relax.build(
-                    module, where, relax_pipeline=passes, exec_mode=recipe.exec_mode
-                )
+                executable = finished(relax_pipeline=hand_over(passes, late))
             return Compiled(executable, late + "main", left, results=recipe.results)
     except (SilentBail, StageError, OwnFault, CaseError):
         raise

@@ -10,6 +10,7 @@ from relaxcheck.extensions.pipelines import chosen
 from relaxcheck.generators.core.compiled import CompiledCase
 from relaxcheck.generators.core.program import ORDINARY_REGIMES, RUN_TOGETHER
 from relaxcheck.generators.targets import TARGETS
+from relaxcheck.harness.compiling.extending import preparing
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.compiling.undefined import UNDEFINED
 from relaxcheck.harness.kind import Kind, Trials
@@ -45,11 +46,8 @@ class CompiledKind(Kind[C]):
         return (*ours, *chosen())
 
     def prepare(self) -> None:
-        """Import the pipelines of the user's own that were named."""
-        # Imported here, since it imports TVM.
-        from relaxcheck.harness.compiling import own
-
-        own.prepare()
+        """Register what installed packages bring; import the pipelines that the user named."""
+        preparing.prepare()
 
     def also(self, case: C) -> tuple[str, ...]:
         """The regimes that a drawn ``case`` runs in besides its own."""

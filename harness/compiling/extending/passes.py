@@ -1,38 +1,14 @@
 """Passes of a pipeline of a user's own: its function is imported, called and checked here."""
 
 import inspect
-from functools import cache
 from typing import Any
 
 import tvm
 
-from relaxcheck.extensions import entry_points
-from relaxcheck.extensions.naming import ExtensionError, described
-from relaxcheck.extensions.pipelines import chosen, function
+from relaxcheck.extensions.naming import ExtensionError
+from relaxcheck.extensions.pipelines import function
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.harness.compiling.watching import the_watch
-
-
-def prepare() -> None:
-    """Register with TVM what installed packages bring; import the functions that the user named.
-
-    Raises:
-        ExtensionError: one cannot be imported, is no function, or raised.
-    """
-    for each in entry_points.registered(entry_points.REGISTRATIONS).values():
-        _register(each)
-    for name in chosen():
-        function(name)
-
-
-@cache
-def _register(each: entry_points.Registered) -> None:
-    """Call the function ``each``, once a process."""
-    register = each.load()
-    try:
-        register()
-    except Exception as error:
-        raise ExtensionError(f"{each.title}: it raised {described(error)}") from error
 
 
 def own_passes(name: str, target: tvm.target.Target) -> Any:

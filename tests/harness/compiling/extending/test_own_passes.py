@@ -12,7 +12,7 @@ from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.families import family
-from relaxcheck.harness.compiling import own
+from relaxcheck.harness.compiling.extending.preparing import prepare
 from relaxcheck.harness.kinds import of
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from tests.extensions.packages import reachable
@@ -107,10 +107,10 @@ def test_several_cases_are_compiled_together() -> None:
 
 
 def test_workers_start_only_if_all_can_be_imported() -> None:
-    own.prepare()
+    prepare()
     allow(["own_compiler:gone"])
     with pytest.raises(ExtensionError, match=r"own_compiler\.py defines no gone"):
-        own.prepare()
+        prepare()
 
 
 @pytest.mark.parametrize("name", ["onnx-Relu", "torch-nn.functional.relu"])

@@ -1,0 +1,1 @@
+"""Extensions where TVM is: registrations of operators, and passes of a user's own pipeline."""
