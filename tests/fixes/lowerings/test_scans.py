@@ -84,3 +84,13 @@ PROGRAMS: whole.Programs = {
 CURES: whole.Cures = {
     "scan-of-nothing": (("scans", "empty axes"),),
 }
+
+
+@pytest.mark.parametrize("axis", [0, None])
+def test_a_scan_of_an_axis_without_elements_has_no_loop_over_it(axis: int | None) -> None:
+    """0.26 compiles no loop of -1 iterations, though a condition that is false is before it."""
+    data = te.placeholder((0, 4), "float32", name="data")
+    scanned = scans.scanop(data, lambda x, y: x + y, 0, "cumsum", axis=axis, exclusive=True)
+    function = te.create_prim_func([data, scanned])
+    assert "-1" not in function.script()
+    assert tvm.compile(tvm.IRModule({"main": function})) is not None
