@@ -7,6 +7,7 @@ compiles without from others'. It also shows what a function writes out of bound
 """
 
 from collections.abc import Callable, Mapping
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -33,13 +34,12 @@ _TENSORS = {
 }
 """The operators that make a tensor, and the positions of its shape and dtype."""
 
-_NOTHING = tuple(
-    f"relax.{name}"
-    for name in (
-        *("memory.alloc_storage", "vm.alloc_storage", "memory.kill_storage"),
-        *("memory.kill_tensor", "vm.kill_object"),
-    )
-)
+_IN_STORAGE = ("relax.memory.alloc_tensor", "relax.vm.alloc_tensor")
+
+_STORAGE = ("relax.memory.alloc_storage", "relax.vm.alloc_storage")
+"""The operators that make a storage, whose value is its size in bytes here."""
+
+_NOTHING = ("relax.memory.kill_storage", "relax.memory.kill_tensor", "relax.vm.kill_object")
 """Operators about memory that tensors do not share here."""
 
 _CONSTANT = type(tvm_api.const(np.zeros(())))
@@ -136,9 +136,15 @@ class _Frame:
                 return function(*map(self.value, expr.args))
             case tvm.ir.Op() if expr.op.name in _NOTHING:
                 return ()
+            case tvm.ir.Op() if expr.op.name in _STORAGE:
+                return prod(self.value(expr.args[0]))
             case tvm.ir.Op() if expr.op.name in _TENSORS:
                 shape, dtype = (self.value(expr.args[at]) for at in _TENSORS[expr.op.name])
                 made = roomy(tuple(shape), dtype)
+                if expr.op.name in _IN_STORAGE:
+                    storage, offset = (self.value(each) for each in expr.args[:2])
+                    if made.size + offset > storage:
+                        raise ValueError(f"a tensor of {made.size} bytes in one of {storage}")
                 self.rooms.append(made)
                 return made.tensor
             case tvm.ir.Op() if expr.op == _CALL_BUILTIN:

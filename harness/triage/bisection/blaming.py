@@ -184,9 +184,12 @@ def _stage(search: Search, later: Sequence[Step]) -> Generator[Trial, Traced, Bl
     """
     before = LOWERING
     for step in later:
+        if "." in step.name:
+            # From here on the functions themselves are lowered.
+            return None
         trial = Trial(search.case, search.left, plain=True, direct=True, after=step.path)
         outcome = (yield trial).outcome
-        if outcome.verdict.is_failure:
+        if outcome.verdict.is_failure and outcome.stage in _RUNNING:
             why = (
                 f"if each of the functions of the module after {step.name} is built by itself and "
                 f"called, the program {does(outcome)}; of the module after {before} it is right"

@@ -80,3 +80,16 @@ def test_programs_that_cannot_run_directly_are_no_fault_of_tvm() -> None:
     main = load(Compiled(None, "main", direct=_program()))
     with pytest.raises(NotDirect, match=r"R\.add"):
         run(main, [np.zeros((2, 3), "float32")])
+
+
+def test_a_tensor_that_is_larger_than_its_storage_is_an_error() -> None:
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", tvm_api.tensor_type((2, 3), "float32"))
+    with builder.function("main", [x]):
+        storage = builder.emit(
+            relax.op.memory.alloc_storage(relax.ShapeExpr([16]), 0, "global", "float32")
+        )
+        made = relax.op.memory.alloc_tensor(storage, 0, relax.ShapeExpr([2, 3]), "float32")
+        builder.emit_func_output(builder.emit(made))
+    with pytest.raises(StageError, match="a tensor of 24 bytes in one of 16"):
+        run(called(builder.get(), target(0)), [np.zeros((2, 3), "float32")])

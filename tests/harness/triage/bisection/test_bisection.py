@@ -287,6 +287,17 @@ def test_of_passes_that_nothing_compiles_without_the_first_wrong_module_names_on
     )
 
 
+def test_passes_over_the_functions_themselves_are_not_told_apart_so() -> None:
+    needed = ["LegalizeOps", "CallTIRRewrite", "tirx.BindTarget"]
+
+    def judge(trial: Trial) -> Outcome:
+        if set(needed) & set(trial.without):
+            return UNUSABLE
+        return RIGHT if trial.direct and trial.after != "tirx.BindTarget" else WRONG
+
+    assert conclude(needed, judge).result.culprit is None
+
+
 def test_a_module_that_cannot_be_called_names_no_pass() -> None:
     needed = ["LegalizeOps", "CallTIRRewrite", "VMShapeLower"]
 
