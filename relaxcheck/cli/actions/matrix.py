@@ -20,7 +20,7 @@ from relaxcheck.harness.matrix import matrix as running
 from relaxcheck.harness.outcomes.keeping import Kept
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.paths import CHECKOUT
-from relaxcheck.harness.releases.releases import known
+from relaxcheck.harness.releases.releases import is_alone, known, release
 from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.reports.page.releases import COMMITTED
@@ -46,6 +46,9 @@ def matrix(
         CaseError: a case or a release cannot be used, or the page cannot be written.
     """
     screen = console()
+    for name in filter(is_alone, tvm or ()):
+        # A column for it would have few cells: it has no fixes, and runs few of the cases.
+        release(name)
     found = tuple(subject for place in cases for subject in _at(place)) or running.subjects(())
     wanted = tuple(_compiled_by(subject, pipeline) for subject in found if _has(subject, pipeline))
     if len(wanted) < len(found):

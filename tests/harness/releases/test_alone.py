@@ -4,7 +4,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from relaxcheck.cli import app
 from relaxcheck.fixes.sym_api import root as roots
 from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.core.case import AnyCase, CaseError, with_fixes
@@ -112,6 +114,19 @@ def test_what_needs_relax_is_refused_in_one_line(installed: Release) -> None:
         check_without_relax(options(*families, release="0.27"))
     with pytest.raises(CaseError, match="TVM mine has no Relax, and there are no fixes for it"):
         check_without_relax(options("algebra", release="mine", fixes=Fixes.BOTH))
+
+
+def test_commands_about_programs_refuse_it_in_one_line(installed: Release) -> None:
+    for command in (
+        ("matrix", "--tvm", TIRX),
+        ("fixes", "--tvm", TIRX),
+        ("operators", "--tvm", TIRX),
+        ("fuzz", "--tvm", f"0.27,{TIRX}"),
+        ("fuzz", "algebra", "--tvm", "mine", "--fixes", "on"),
+    ):
+        ended = CliRunner().invoke(app, list(command))
+        (line,) = ended.output.splitlines()
+        assert (ended.exit_code, "has no Relax" in line) == (2, True), ended.output
 
 
 def test_its_version_has_the_name_of_its_package() -> None:
