@@ -7,7 +7,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from hypothesis import given, settings
 
+from relaxcheck import strategies
 from relaxcheck.cli.pipelines import compiled_by, named_by_user
 from relaxcheck.extensions.entry_points import PIPELINES as GROUP
 from relaxcheck.extensions.naming import FOLDERS_VARIABLE, ExtensionError
@@ -19,10 +21,12 @@ from relaxcheck.extensions.pipelines import (
 )
 from relaxcheck.generators.core.axes import complete, point_of
 from relaxcheck.generators.core.case import CaseError, encode
+from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.families import families
 from relaxcheck.harness import kinds
 from relaxcheck.harness.campaign.options import chosen_pipelines
 from relaxcheck.harness.compiling.pipelines import PIPELINES
+from relaxcheck.pytest_plugin import own_pipelines
 from tests.extensions.packages import distribution, reachable
 
 OWN = "own_passes:pipeline"
@@ -107,3 +111,27 @@ def test_a_case_of_it_is_read_and_not_run() -> None:
     wrong = encode(case).replace(b"own_passes:pipeline", b"own passes:pipeline")
     with pytest.raises(CaseError, match="pipeline 'own passes:pipeline' is unknown"):
         kinds.decode(wrong)
+
+
+def test_pytest_and_strategies_name_it_too(folder: Path) -> None:
+    distribution(folder, "mine", {GROUP: {"quick": OWN}})
+    assert own_pipelines(["build"]) == ()
+    assert chosen() == ()
+    assert own_pipelines(["quick", "build"]) == ("quick", OWN)
+    assert chosen() == (OWN,)
+    with pytest.raises(ExtensionError, match="there is no module nowhere_at_all"):
+        own_pipelines(["nowhere_at_all:x"])
+
+
+def test_a_strategy_draws_for_it(folder: Path) -> None:
+    distribution(folder, "mine", {GROUP: {"quick": OWN}})
+    drawn: list[Case] = []
+
+    @settings(max_examples=3, deadline=None, database=None, derandomize=True)
+    @given(strategies.cases(operators=["add"], max_nodes=1, pipelines=["quick"]))
+    def draw(case: Case) -> None:
+        drawn.append(case)
+
+    draw()
+    assert {case.pipeline for case in drawn} == {OWN}
+    assert chosen() == (OWN,)
