@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
+from pathlib import Path
 from typing import Any, TypeVar
 
 from relaxcheck.extensions.naming import (
@@ -100,9 +101,20 @@ def registered(group: str) -> Mapping[str, Registered]:
 
 
 def folders() -> tuple[str, ...]:
-    """The folders that all registered objects are imported from, each once."""
+    """The folders that all registered objects are imported from, each once.
+
+    Raises:
+        ExtensionError: there is no module for one.
+    """
     every = (each for group in GROUPS for each in registered(group).values())
-    return tuple(dict.fromkeys(str(folder_of(each.value)) for each in every))
+    return tuple(dict.fromkeys(str(_folder(each)) for each in every))
+
+
+def _folder(each: Registered) -> Path:
+    try:
+        return folder_of(each.value)
+    except ExtensionError as error:
+        raise ExtensionError(f"{each.title}: {error}") from error
 
 
 @cache

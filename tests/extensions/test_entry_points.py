@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from relaxcheck.extensions.entry_points import PIPELINES, registered
+from relaxcheck.extensions import entry_points
+from relaxcheck.extensions.entry_points import FIXES, PIPELINES, folders, registered
 from relaxcheck.extensions.naming import ExtensionError
 from tests.extensions.packages import distribution, reachable
 
@@ -49,3 +50,15 @@ def test_a_value_of_another_form_is_refused(folder: Path, value: str) -> None:
     distribution(folder, "odd", {PIPELINES: {"own": value}})
     with pytest.raises(ExtensionError, match="is not of the form module:object"):
         registered(PIPELINES)
+
+
+def test_the_folders_of_all_are_found_and_a_missing_one_names_its_package(folder: Path) -> None:
+    (folder / "lazily.py").write_text("raise RuntimeError\n")
+    distribution(folder, "lazy", {PIPELINES: {"own": "lazily:passes"}, FIXES: {"a": "lazily:b"}})
+    assert folders() == (str(folder),)
+    distribution(folder, "lost", {PIPELINES: {"other": "nowhere_at_all:passes"}})
+    entry_points._registered.cache_clear()
+    with pytest.raises(
+        ExtensionError, match=r"^other of lost 1\.0 \(relaxcheck\.pipelines\): nowh"
+    ):
+        folders()

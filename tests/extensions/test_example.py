@@ -124,26 +124,30 @@ def test_its_operator_is_drawn_compiled_and_judged(user: User) -> None:
 
 
 @pytest.mark.parametrize(
-    ("group", "value", "message"),
+    ("group", "name", "value", "message"),
     [
-        ("relaxcheck.operators", "broken_one:RECORD", "importing broken_one raised RuntimeError"),
-        ("relaxcheck.operators", "os:getcwd", "os:getcwd is a builtin_function_or_method, and is"),
-        ("relaxcheck.oracles.reference", "os:getcwd", "operator exp is declared twice"),
-        ("relaxcheck.registrations", "broken_two:register", "it raised ValueError: not today"),
-        ("relaxcheck.fixes", "os:getcwd", "os:getcwd is a builtin_function_or_method, and is to"),
+        ("relaxcheck.operators", "w", "raising:RECORD", "importing raising raised RuntimeError"),
+        ("relaxcheck.operators", "w", "odd:number", "odd:number is a int, and is to be a relaxch"),
+        ("relaxcheck.operators", "exp", "odd:number", "there is a record of that operator alre"),
+        ("relaxcheck.oracles.reference", "exp", "odd:register", "operator exp is declared twice"),
+        ("relaxcheck.registrations", "w", "odd:register", "it raised ValueError: not today"),
+        ("relaxcheck.fixes", "w", "odd:number", "odd:number is a int, and is to be a relaxcheck."),
+        ("relaxcheck.fixes", "w", "gone.away:FIX", "there is no module gone"),
     ],
 )
 def test_a_broken_package_is_one_line_with_its_name(
-    user: User, tmp_path: Path, group: str, value: str, message: str
+    user: User, tmp_path: Path, group: str, name: str, value: str, message: str
 ) -> None:
-    (tmp_path / "broken_one.py").write_text("raise RuntimeError('no')\n")
-    (tmp_path / "broken_two.py").write_text("def register():\n    raise ValueError('not today')\n")
-    distribution(tmp_path, "wreck", {group: {"exp": value}})
+    (tmp_path / "raising.py").write_text("raise RuntimeError('no')\n")
+    (tmp_path / "odd.py").write_text(
+        "number = 3\ndef register():\n    raise ValueError('not today')\n"
+    )
+    distribution(tmp_path, "wreck", {group: {name: value}})
     broken = User(tmp_path, user.project)
     ended = broken.run(
         *("fuzz", "relu", "--cases", 1, "--workers", 1, "--out", tmp_path / "campaign")
     )
     assert ended.returncode == 2
     (line,) = ended.stderr.splitlines()
-    assert f"exp of wreck 1.0 ({group}): " in line
+    assert f"{name} of wreck 1.0 ({group}): " in line
     assert message in line
