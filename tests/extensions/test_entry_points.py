@@ -58,7 +58,5 @@ def test_the_folders_of_all_are_found_and_a_missing_one_names_its_package(folder
     assert folders() == (str(folder),)
     distribution(folder, "lost", {PIPELINES: {"other": "nowhere_at_all:passes"}})
     entry_points._registered.cache_clear()
-    with pytest.raises(
-        ExtensionError, match=r"^other of lost 1\.0 \(relaxcheck\.pipeli"
-    ):
+    with pytest.raises(ExtensionError, match=r"^other of lost 1\.0 \(relaxcheck\.pipeli"):
         folders()

@@ -19,6 +19,7 @@ from relaxcheck.extensions.naming import digest, is_own
 from relaxcheck.generators.core.case import CaseError, write
 from relaxcheck.generators.targets import LLVM
 from relaxcheck.harness import kinds
+from relaxcheck.harness.campaign.interruption import Interruption
 from relaxcheck.harness.conforming.cases import cases as cases_of
 from relaxcheck.harness.conforming.comparing import (
     Cell,
@@ -85,7 +86,8 @@ def conform(request: Request) -> int:
     interrupted = False
     size = request.workers or len(os.sched_getaffinity(0))
     limits = Limits(seconds=request.case_seconds)
-    with Pool(size, limits, release=release(wanted.release)) as pool:
+    # Whatever asks it to end, it tells where it is.
+    with Interruption(), Pool(size, limits, release=release(wanted.release)) as pool:
         screen.print(
             f"{plural(len(cases), 'case')} by {tvms} and by {theirs}, TVM "
             f"{pool.environment['apache-tvm']}, fixes {request.fixes} → {folder}",
