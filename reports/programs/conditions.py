@@ -8,6 +8,7 @@ import numpy as np
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from relaxcheck.extensions.naming import is_own
 from relaxcheck.generators import families
 from relaxcheck.generators.calls import form, telling
 from relaxcheck.generators.core.axes import Family
@@ -270,6 +271,8 @@ def _axis(repro: Reproduction, axis: str, value: str) -> Iterator[str]:
         yield from filter(None, [_own_words(repro, axis, value)])
     elif axis in _UNUSUAL_VALUES:
         yield _UNUSUAL_VALUES[axis](value)
+    elif axis == "pipeline" and is_own(value):
+        yield value
     elif axis == "pipeline":
         yield from steps_before(value, repro.case.program) if value in PIPELINES else ()
     elif axis.split(".")[0] == "symbolic":

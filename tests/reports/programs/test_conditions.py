@@ -53,6 +53,12 @@ def test_the_words_of_an_axis_may_have_the_shapes_of_the_inputs() -> None:
     assert "indices" not in title
 
 
+def test_a_title_names_a_pipeline_that_is_not_tvms() -> None:
+    program = Program((Input("x", (4,), "float32"),), (Node("z", "exp", ("x",)),), ("z",))
+    repro = reproduction(Case("exp", program, pipeline="mine:passes"), WRONG)
+    assert title_text(repro, None, {"pipeline": "mine:passes"}).endswith(" (mine:passes)")
+
+
 def test_a_title_says_that_integers_are_at_their_limits() -> None:
     inputs = (Input("x", (40,), "int32"),)
     case = Case("argmax", Program(inputs, (Node("z", "argmax", ("x",)),), ("z",)), regime="special")
