@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from relaxcheck.extensions.naming import (
     ExtensionError,
+    digest,
     folder_of,
     folders_of_extensions,
     imported,
@@ -108,6 +109,15 @@ def folders() -> tuple[str, ...]:
     """
     every = (each for group in GROUPS for each in registered(group).values())
     return tuple(dict.fromkeys(str(_folder(each)) for each in every))
+
+
+def sources() -> str:
+    """A hash of the packages that bring more than pipelines; "" if there is none.
+
+    Their operators, oracles, registrations and fixes decide how any case ends.
+    """
+    every = (each for group in GROUPS if group != PIPELINES for each in registered(group).values())
+    return "".join(sorted({digest(each.value) for each in every}))
 
 
 def _folder(each: Registered) -> Path:

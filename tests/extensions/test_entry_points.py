@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from relaxcheck.extensions import entry_points
-from relaxcheck.extensions.entry_points import FIXES, PIPELINES, folders, registered
+from relaxcheck.extensions.entry_points import FIXES, PIPELINES, folders, registered, sources
 from relaxcheck.extensions.naming import ExtensionError
 from tests.extensions.packages import distribution, reachable
 
@@ -60,3 +60,17 @@ def test_the_folders_of_all_are_found_and_a_missing_one_names_its_package(folder
     entry_points._registered.cache_clear()
     with pytest.raises(ExtensionError, match=r"^other of lost 1\.0 \(relaxcheck\.pipeli"):
         folders()
+
+
+def test_a_change_of_a_package_that_brings_more_than_pipelines_is_seen(folder: Path) -> None:
+    (folder / "passes_alone.py").write_text("a = 1\n")
+    (folder / "with_a_fix.py").write_text("b = 1\n")
+    distribution(folder, "first", {PIPELINES: {"own": "passes_alone:a"}})
+    assert sources() == ""
+    distribution(folder, "second", {FIXES: {"a": "with_a_fix:b"}})
+    entry_points._registered.cache_clear()
+    before = sources()
+    (folder / "passes_alone.py").write_text("a = 2\n")
+    assert sources() == before != ""
+    (folder / "with_a_fix.py").write_text("b = 2\n")
+    assert sources() != before

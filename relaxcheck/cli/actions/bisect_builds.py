@@ -13,6 +13,7 @@ from relaxcheck.cli.actions.bisect import single
 from relaxcheck.cli.exit_codes import BAD_INPUT, FAULT
 from relaxcheck.cli.options import ResultFormat, Switch
 from relaxcheck.cli.terminal import RUNS, console, error_console
+from relaxcheck.extensions import entry_points
 from relaxcheck.extensions.naming import digest, is_own
 from relaxcheck.harness.outcomes.keeping import Kept, sources_of
 from relaxcheck.harness.releases.many import candidates
@@ -47,7 +48,7 @@ def bisect_builds(
     case = single(name, directory, fixes, pipeline).case
     builds = candidates(folder)
     own = str(getattr(case, "pipeline", ""))
-    sources = sources_of(_ROOMS) + (digest(own) if is_own(own) else "")
+    sources = sources_of(_ROOMS) + entry_points.sources() + (digest(own) if is_own(own) else "")
     kept = Kept(KEPT, OnBuild, sources)
     errors = error_console()
 

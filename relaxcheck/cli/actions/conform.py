@@ -15,6 +15,7 @@ from relaxcheck.cli.exit_codes import FAILED, FAULT, INTERRUPTED
 from relaxcheck.cli.options import Switch
 from relaxcheck.cli.pipelines import named_by_user
 from relaxcheck.cli.terminal import RUNS, called_as, check_writable, console
+from relaxcheck.extensions import entry_points
 from relaxcheck.extensions.naming import digest, is_own
 from relaxcheck.generators.core.case import CaseError, write
 from relaxcheck.generators.targets import LLVM
@@ -129,7 +130,7 @@ def _comparison(request: Request, theirs: str, tvms: str, folder: Path) -> Compa
     files = [folder / _THEIRS, folder / _TVMS]
     for file in files if request.anew else ():
         file.unlink(missing_ok=True)
-    ours = sources_of(_ROOMS)
+    ours = sources_of(_ROOMS) + entry_points.sources()
     kept = [
         Kept(file, Cell, ours + (digest(name) if is_own(name) else ""))
         for file, name in zip(files, (theirs, tvms), strict=True)
