@@ -194,7 +194,7 @@ PLANTS = (
     ),
     damaged(
         "allocates-stale-shapes",
-        "a tensor is allocated with the first two of its sizes exchanged",
+        "a tensor is allocated with the first two of its sizes in another order",
         (*_CRASH, Verdict.WRONG_SHAPE),
         _ALLOCATE,
         "memory.with_turned_shapes",

@@ -151,7 +151,7 @@ PROGRAMS: Mapping[str, Callable[[Draft], None]] = {
     "fused-code-misses-the-tail": _chain,
     "fused-code-reorders-stages": _chain,
     "allocates-one-tensor": _alive,
-    "allocates-stale-shapes": _casts,
+    "allocates-stale-shapes": _chain,
     "allocation-swaps-results": _items,
     "planner-aliases-live-buffers": _alive,
     "planner-halves-wide-storage": _alive,

@@ -151,13 +151,16 @@ def _kill(tensor: Any) -> Any:
 
 
 def with_turned_shapes(module: Module) -> Module:
-    """``module`` that allocates tensors of two axes or more with the first two exchanged."""
+    """``module`` that allocates tensors of two axes or more with the first two in one order.
+
+    It is the same when it is damaged again: a build applies the pass once more.
+    """
 
     def change(binding: Any) -> Any:
         call = binding.value
         if name_of(call) != _BUILTIN or len(dims := call.args[0].values) < 2:
             return None
-        turned = relax.ShapeExpr([dims[1], dims[0], *dims[2:]])
+        turned = relax.ShapeExpr([*sorted(dims[:2], key=str), *dims[2:]])
         return relax.op.builtin.alloc_tensor(turned, *call.args[1:])
 
     return with_values(module, lambda _: change)
