@@ -18,7 +18,7 @@ from relaxcheck.generators.expressions import facts as algebra_facts
 from relaxcheck.generators.expressions.language import Variable, variable
 from relaxcheck.generators.expressions.text import parse
 from relaxcheck.harness.paths import CORPUS
-from relaxcheck.harness.releases.environment import ALONE
+from relaxcheck.harness.releases.environment import OF_TIRX
 from relaxcheck.harness.releases.releases import Release
 from relaxcheck.harness.releases.surveying import query, result_stream
 
@@ -171,7 +171,7 @@ def main() -> None:
 
 def _answers(facts: Facts, proofs: tuple[Proof, ...]) -> Answers:
     if not has_relax():
-        version = f"{ALONE}{sys.modules[TIRX].__version__}"
+        version = f"{OF_TIRX}{sys.modules[TIRX].__version__}"
         return Answers("", version, False, proofs, (), has_relax=False)
     from relaxcheck.fixes.framework.bounds import QUESTIONS
     from relaxcheck.fixes.proving import solver

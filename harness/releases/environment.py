@@ -25,8 +25,10 @@ BUILD_VARIABLE = "RELAXCHECK_BUILD"
 """The environment variable that names the build that a process runs."""
 
 _TVM = "apache-tvm"
-ALONE = "tirx "
+OF_TIRX = "tirx "
 """Before the version of apache-tvm where that is TIRx alone."""
+ABSENT = "not installed"
+"""In place of the version of a package that is not there."""
 _PACKAGES = (_TVM, "apache-tvm-ffi", "torch", "onnx", "onnxruntime", "numpy", "hypothesis")
 
 
@@ -44,7 +46,7 @@ def versions() -> dict[str, str]:
         try:
             by_package[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
-            by_package[package] = "not installed"
+            by_package[package] = ABSENT
     return by_package
 
 
@@ -68,7 +70,7 @@ def tvm_title(environment: Mapping[str, str]) -> str:
 
 def is_alone(environment: Mapping[str, str]) -> bool:
     """True if ``environment`` has TIRx alone."""
-    return environment.get(_TVM, "").startswith(ALONE)
+    return environment.get(_TVM, "").startswith(OF_TIRX)
 
 
 def _platform() -> str:

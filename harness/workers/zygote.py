@@ -26,7 +26,7 @@ import msgspec
 from relaxcheck.extensions.naming import ExtensionError
 from relaxcheck.fixes.sym_api import root as roots
 from relaxcheck.harness import kinds
-from relaxcheck.harness.releases.environment import ALONE, versions
+from relaxcheck.harness.releases.environment import OF_TIRX, versions
 from relaxcheck.harness.workers import marker, worker
 from relaxcheck.harness.workers.protocol import SCRATCH, BundledFix, Command, Reply
 
@@ -43,7 +43,7 @@ def _environment() -> dict[str, str]:
     if roots.TVM in sys.modules:
         environment["apache-tvm"] = str(sys.modules[roots.TVM].__version__)
     elif roots.TIRX in sys.modules:
-        environment["apache-tvm"] = f"{ALONE}{sys.modules[roots.TIRX].__version__}"
+        environment["apache-tvm"] = f"{OF_TIRX}{sys.modules[roots.TIRX].__version__}"
     return environment
 
 

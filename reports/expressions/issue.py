@@ -34,7 +34,7 @@ from relaxcheck.harness.expressions.kernel_plans import (
 )
 from relaxcheck.harness.outcomes.errors import ALONE, LOCATION
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.releases.environment import is_alone, tvm_title
+from relaxcheck.harness.releases.environment import ABSENT, OF_TIRX, is_alone, tvm_title
 from relaxcheck.reports.expressions import knowledge
 from relaxcheck.reports.expressions.behaviour import actual_text, also_wrong, shown_message
 from relaxcheck.reports.expressions.source import (
@@ -318,7 +318,7 @@ def issue_text(
         valid=True,
         releases={name: on_release(came, outcome) for name, came in releases.items()},
         known=known,
-        environment=[(name, environment[name]) for name in PACKAGES if name in environment],
+        environment=list(_packages(environment)),
         pipeline=_WAYS.get(case.position, "tvm.compile"),
         repro=script,
         patched=False,
@@ -326,6 +326,17 @@ def issue_text(
         siblings="",
         fault=fault,
     )
+
+
+def _packages(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The parts of ``environment`` for an issue; TIRx alone by its package, without the oracles."""
+    alone = is_alone(environment)
+    for name in PACKAGES:
+        version = environment.get(name, "")
+        if alone and name == PACKAGES[0]:
+            yield f"{name}-{OF_TIRX.strip()}", version.removeprefix(OF_TIRX)
+        elif version and not (alone and version == ABSENT):
+            yield name, version
 
 
 _EXPECTED = (

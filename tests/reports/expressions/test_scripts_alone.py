@@ -11,7 +11,7 @@ from relaxcheck.generators.expressions.cases import ANALYZED
 from relaxcheck.generators.expressions.language import Variable
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.releases.releases import ALONE, environment, release, state
-from relaxcheck.reports.expressions.issue import script_text
+from relaxcheck.reports.expressions.issue import issue_text, script_text
 from tests.reports.expressions.test_issue import member, wrong
 
 (TIRX,) = ALONE
@@ -68,6 +68,15 @@ def test_a_context_has_the_ranges_in_the_way_of_the_case() -> None:
     after = script("simplify-after-range")
     assert after.index('ir.IntImm("int64", -7)') < after.index("sync_constraint_context(context)")
     assert after.count("sym.RangeConstraint(") == 4
+
+
+def test_an_issue_names_its_package_and_no_oracle() -> None:
+    versions = {**VERSIONS, "numpy": "2.4.6", "torch": "not installed"}
+    case = member(ANALYZED, EXPRESSION)
+    outcome = wrong("simplify", message="gives 0")
+    text = issue_text(case, outcome, "A title", "", versions, {}, None)
+    assert "* apache-tvm-tirx 0.1.0a4\n* numpy 2.4.6\n" in text
+    assert "torch" not in text
 
 
 def _ended(text: str, folder: Path, before: str = "") -> tuple[int, str]:
