@@ -87,6 +87,7 @@ def test_a_pipeline_without_one_conforms_on_its_own_operator_too(user: User) -> 
     assert (user.project / "runs" / f"conform-{PIPELINES}-folding" / "yours.jsonl").is_file()
 
 
+@pytest.mark.slow
 def test_a_campaign_finds_the_mistake_and_exports_it(user: User) -> None:
     named = ("--pipeline", f"{PIPELINES}:careless")
     ended = user.run(
@@ -127,12 +128,42 @@ def test_its_operator_is_drawn_compiled_and_judged(user: User) -> None:
     ("group", "name", "value", "message"),
     [
         ("relaxcheck.operators", "w", "raising:RECORD", "importing raising raised RuntimeError"),
-        ("relaxcheck.operators", "w", "odd:number", "odd:number is a int, and is to be a relaxch"),
-        ("relaxcheck.operators", "exp", "odd:number", "there is a record of that operator alre"),
-        ("relaxcheck.oracles.reference", "exp", "odd:register", "operator exp is declared twice"),
+        pytest.param(
+            "relaxcheck.operators",
+            "w",
+            "odd:number",
+            "odd:number is a int, and is to be a relaxch",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "relaxcheck.operators",
+            "exp",
+            "odd:number",
+            "there is a record of that operator alre",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "relaxcheck.oracles.reference",
+            "exp",
+            "odd:register",
+            "operator exp is declared twice",
+            marks=pytest.mark.slow,
+        ),
         ("relaxcheck.registrations", "w", "odd:register", "it raised ValueError: not today"),
-        ("relaxcheck.fixes", "w", "odd:number", "odd:number is a int, and is to be a relaxcheck."),
-        ("relaxcheck.fixes", "w", "gone.away:FIX", "there is no module gone"),
+        pytest.param(
+            "relaxcheck.fixes",
+            "w",
+            "odd:number",
+            "odd:number is a int, and is to be a relaxcheck.",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "relaxcheck.fixes",
+            "w",
+            "gone.away:FIX",
+            "there is no module gone",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_broken_package_is_one_line_with_its_name(
