@@ -86,6 +86,12 @@ def _with_equal_calls(module: Module, *, attributes: bool) -> Module:
 
     def make(function: Any) -> Values:
         seen: list[Any] = []
+        # A variable of a dataflow block is none outside of it.
+        place = {
+            binding.var: at
+            for at, block in enumerate(function.body.blocks)
+            for binding in block.bindings
+        }
 
         def same(left: Any, right: Any) -> bool:
             if left.same_as(right):
@@ -101,6 +107,7 @@ def _with_equal_calls(module: Module, *, attributes: bool) -> Module:
                 other = before.value
                 if (
                     name_of(other) == name_of(call)
+                    and place.get(before.var) == place.get(binding.var)
                     and len(other.args) == len(call.args)
                     and are_alike([before.var, binding.var])
                     and all(map(same, other.args, call.args))
