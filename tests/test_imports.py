@@ -36,6 +36,7 @@ IMPORTS_TVM = {
     "harness/native/opencl.py",
     "harness/compiling/direct.py",
     "harness/compiling/folded_code.py",
+    "harness/compiling/holding.py",
     "harness/compiling/late_linking.py",
     "harness/compiling/extending/passes.py",
     "harness/compiling/passes/applying.py",
@@ -66,6 +67,21 @@ IMPORTS_TVM = {
 
 
 HOMONYMS = {
+    # Storage is planned and freed by these, whatever the program computes.
+    "harness/compiling/direct.py": {
+        "memory.alloc_storage",
+        "memory.alloc_tensor",
+        "memory.kill_storage",
+        "memory.kill_tensor",
+        "vm.alloc_storage",
+        "vm.alloc_tensor",
+        "vm.kill_object",
+    },
+    "harness/compiling/holding.py": {
+        "builtin.alloc_tensor",
+        "memory.alloc_storage",
+        "memory.alloc_tensor",
+    },
     # A kernel asks the virtual machine for its tensor, as compiled code does.
     "harness/expressions/kernels.py": {"builtin.alloc_tensor"},
     # Integer expressions have operators of their own.

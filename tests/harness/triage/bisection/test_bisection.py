@@ -1,9 +1,5 @@
 """The search for the pass that breaks a case, on pipelines whose faults are known."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import count
-
 import msgspec
 import pytest
 from hypothesis import given
@@ -11,84 +7,20 @@ from hypothesis import strategies as st
 
 from relaxcheck.generators.core.case import Invalid
 from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
-from relaxcheck.harness.outcomes.appearance import NAN
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Outcome, Verdict
 from relaxcheck.harness.triage.bisection.search import (
     INVALID,
-    Bisected,
     Evidence,
-    Traced,
     Trial,
-    bisect,
 )
-from relaxcheck.harness.triage.bisection.trace import Step, Trace
-
-CASE = Case(
-    "toy",
-    Program(
-        (Input("x", (1,), "float32"),),
-        (Node("y", "toy.first", ("x",)), Node("z", "toy.second", ("y",))),
-        ("z",),
-    ),
+from tests.harness.triage.bisection.concluding import (
+    CASE,
+    RIGHT,
+    UNUSABLE,
+    WRONG,
+    conclude,
+    verdicts,
 )
-WRONG = Outcome(Verdict.WRONG_VALUE, "compare", None, "output z: 1 for 2")
-NANS = Outcome(Verdict.WRONG_VALUE, "compare", None, "output z: nan for 2", details={NAN: True})
-RIGHT = Outcome(Verdict.PASS)
-UNUSABLE = Outcome(Verdict.OPAQUE_CRASH, "codegen", None, "InternalError: not lowered")
-
-Judge = Callable[[Trial], Outcome]
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    result: Bisected
-    trials: list[Trial]
-
-
-def conclude(
-    steps: Sequence[str],
-    judge: Judge,
-    unfinished: str | None = None,
-    case: Case = CASE,
-    breaks: str = "",
-) -> Ended:
-    """Bisect ``case`` on a pipeline of ``steps``, judged by what is left out.
-
-    After ``breaks`` the module is ill-formed.
-    """
-    trials: list[Trial] = []
-    bisection = bisect(case)
-    trial = next(bisection)
-    while True:
-        trials.append(trial)
-        ran = tuple(
-            Step(
-                name,
-                name.strip("0123456789"),
-                changed=not name.startswith("idle"),
-                breaks=trial.formed and name == breaks,
-            )
-            for name in steps
-            if name not in trial.without
-        )
-        last = Step(unfinished, unfinished, True) if unfinished else None
-        texts = (f"old {trial.show}\n", f"new {trial.show}\n") if trial.show else (None, None)
-        outcome = judge(trial)
-        try:
-            trial = bisection.send(Traced(outcome, Trace(ran, last, *texts)))
-        except StopIteration as end:
-            result: Bisected = end.value
-            break
-    # Whoever reads it knows TVM, and no verdicts.
-    assert not any(verdict_name in result.why for verdict_name in Verdict if "-" in verdict_name)
-    return Ended(result, trials)
-
-
-def verdicts(result: Bisected) -> list[tuple[str | None, str]]:
-    return [
-        (row.step.path if row.step else None, "needed" if row.needed else str(row.verdict))
-        for row in result.prefixes
-    ]
 
 
 @given(data=st.data())
@@ -240,133 +172,6 @@ def test_of_an_invalid_program_no_pass_is_looked_for() -> None:
     assert (ended.result.culprit, ended.result.evidence) == (None, Evidence.NONE)
     assert ended.result.why == INVALID
     assert len(ended.trials) == 1
-
-
-@pytest.mark.parametrize(
-    ("direct", "culprit", "fragment"),
-    [
-        (
-            WRONG,
-            "LegalizeOps",
-            "each of the functions that LegalizeOps makes of toy.first is built",
-        ),
-        (RIGHT, None, "it is right: it may be any of CallTIRRewrite, VMShapeLower, or code"),
-        (UNUSABLE, None, "raises an error in code generation: it may be any of LegalizeOps, Call"),
-    ],
-)
-def test_faults_of_the_shortest_way_are_the_lowerings_if_its_functions_are(
-    direct: Outcome, culprit: str | None, fragment: str
-) -> None:
-    needed = ["LegalizeOps", "CallTIRRewrite", "VMShapeLower"]
-
-    def judge(trial: Trial) -> Outcome:
-        if set(needed) & set(trial.without):
-            return UNUSABLE
-        return direct if trial.direct else WRONG
-
-    result = conclude(["a", *needed, "b"], judge).result
-    assert result.culprit == culprit
-    assert result.evidence == (Evidence.DIRECT if culprit else Evidence.NONE)
-    assert fragment in result.why
-    assert result.operator == "toy.first"
-
-
-def test_of_passes_that_nothing_compiles_without_the_first_wrong_module_names_one() -> None:
-    needed = ["LegalizeOps", "CallTIRRewrite", "VMShapeLower", "Last"]
-
-    def judge(trial: Trial) -> Outcome:
-        if set(needed) & set(trial.without):
-            return UNUSABLE
-        return RIGHT if trial.direct and trial.after in ("", "CallTIRRewrite") else WRONG
-
-    result = conclude(["a", *needed], judge).result
-    assert (result.culprit, result.evidence) == ("VMShapeLower", Evidence.DIRECT)
-    assert result.why == (
-        "if each of the functions of the module after VMShapeLower is built by itself and called, "
-        "the program gives wrong values; of the module after CallTIRRewrite it is right"
-    )
-
-
-def test_passes_over_the_functions_themselves_are_not_told_apart_so() -> None:
-    needed = ["LegalizeOps", "CallTIRRewrite", "tirx.BindTarget"]
-
-    def judge(trial: Trial) -> Outcome:
-        if set(needed) & set(trial.without):
-            return UNUSABLE
-        return RIGHT if trial.direct and trial.after != "tirx.BindTarget" else WRONG
-
-    assert conclude(needed, judge).result.culprit is None
-
-
-def test_a_module_that_cannot_be_called_names_no_pass() -> None:
-    needed = ["LegalizeOps", "CallTIRRewrite", "VMShapeLower"]
-
-    def judge(trial: Trial) -> Outcome:
-        if set(needed) & set(trial.without):
-            return UNUSABLE
-        if trial.after == "CallTIRRewrite":
-            return Outcome(Verdict.HARNESS_ERROR, "run", None, "NotDirect: If")
-        return RIGHT if trial.direct and not trial.after else WRONG
-
-    assert conclude(needed, judge).result.culprit is None
-
-
-def test_a_lowering_that_a_correction_cures_is_at_fault_however_its_functions_fail() -> None:
-    def judge(trial: Trial) -> Outcome:
-        unusable = trial.direct or "LegalizeOps" in trial.without
-        return UNUSABLE if unusable else RIGHT if trial.fixed else WRONG
-
-    result = conclude(["a", "LegalizeOps", "b"], judge).result
-    assert (result.culprit, result.evidence) == ("LegalizeOps", Evidence.FIXED)
-
-
-def test_passes_that_the_lowering_runs_are_part_of_it() -> None:
-    needed = {"LegalizeOps/Inner", "LegalizeOps"}
-    result = conclude(
-        ["LegalizeOps/Inner", "LegalizeOps"],
-        lambda trial: UNUSABLE if needed & set(trial.without) else WRONG,
-    ).result
-    assert (result.culprit, result.evidence) == ("LegalizeOps", Evidence.DIRECT)
-
-
-@pytest.mark.parametrize(
-    ("cured_by", "culprit"),
-    [({"LegalizeOps"}, "LegalizeOps"), ({"ToMixed", "LegalizeOps"}, "ToMixed"), ({"x"}, None)],
-)
-def test_the_fixes_tell_apart_what_nothing_compiles_without(
-    cured_by: set[str], culprit: str | None
-) -> None:
-    needed = {"ToMixed", "LegalizeOps"}
-
-    def judge(trial: Trial) -> Outcome:
-        if needed & set(trial.without):
-            return UNUSABLE
-        return RIGHT if cured_by <= set(trial.fixed) else WRONG
-
-    result = conclude(["ToMixed", "a", "LegalizeOps"], judge).result
-    assert result.culprit == culprit
-    assert result.evidence == (Evidence.FIXED if culprit else Evidence.NONE)
-    assert culprit or "any of ToMixed and LegalizeOps" in result.why
-
-
-@pytest.mark.parametrize(
-    ("steps", "culprit"), [(["LegalizeOps", "a"], "LegalizeOps"), (["a", "LegalizeOps"], None)]
-)
-def test_a_failure_that_comes_and_goes_is_the_lowerings_if_its_functions_fail(
-    steps: list[str], culprit: str | None
-) -> None:
-    """As index_tensor does, which reads past an end: only where no other pass came before."""
-    runs = count()
-
-    def judge(trial: Trial) -> Outcome:
-        if trial.direct:
-            # Not at once, and with NaN instead.
-            return NANS if next(runs) == 2 else RIGHT
-        return RIGHT if trial.plain and trial.without else WRONG
-
-    result = conclude(steps, judge).result
-    assert result.culprit == culprit
-    assert result.evidence == (Evidence.DIRECT if culprit else Evidence.NONE)
 
 
 def test_failures_that_need_shortcuts_name_nobody() -> None:
