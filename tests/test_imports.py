@@ -69,6 +69,7 @@ IMPORTS_TVM = {
 HOMONYMS = {
     # Storage is planned and freed by these, whatever the program computes.
     "harness/compiling/direct.py": {
+        "builtin.alloc_tensor",
         "memory.alloc_storage",
         "memory.alloc_tensor",
         "memory.kill_storage",
