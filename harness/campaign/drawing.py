@@ -147,8 +147,8 @@ _STEP = round(2**64 * (5**0.5 - 1) / 2)
 def order_of(families: Sequence[Family], key: str) -> tuple[int, ...]:
     """The number of the family of each case in a round, decided by ``key``.
 
-    Families of one turn come in an order that is spread over all of them from the first case on:
-    they are listed by what they are about. The turns of each other one are spread over the round.
+    The turns of each are spread over the round, and the first ones over all families from the first
+    case on: these are listed by what they are about.
     """
     first = next(_seeds(f"{key}/order"))
     places = (

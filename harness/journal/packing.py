@@ -40,12 +40,15 @@ def pack(record: bytes) -> bytes:
     return packing.compress(record) + packing.flush()
 
 
-def unpack(packed: bytes) -> bytes:
+def unpack(packed: bytes | str) -> bytes:
     """The text of JSON that ``packed`` holds, or that it is: journals of format 4 hold it plain.
 
     Raises:
         PackingError: it is neither, or too large.
     """
+    if isinstance(packed, str):
+        # SQLite keeps what a person writes there as text.
+        return packed.encode()
     if not packed.startswith(_PACKED):
         return packed
     unpacking = zlib.decompressobj(zdict=_LIKE)

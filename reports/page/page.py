@@ -94,7 +94,7 @@ def page_text(sources: Sources) -> str:
         shown(finding, record, earlier, each, titles[finding.fingerprint])
         for finding, each in zip(record.findings, about, strict=True)
     ]
-    line = None if sources.corpus else timeline(record.ran)
+    line = None if sources.corpus else timeline(record.ran, every=record.every)
     known_before = {entry.finding.fingerprint for entry in entries if entry.is_known}
     # A finding of an earlier campaign counts there; a declared one counts nowhere.
     declared = {

@@ -94,8 +94,11 @@ class Point:
     failing: float
 
 
-def timeline(ran: Sequence[Ran], bins: int = _BINS) -> Timeline | None:
-    """The timeline of ``ran``, in order of time; None where all began at once."""
+def timeline(ran: Sequence[Ran], bins: int = _BINS, every: int = 1) -> Timeline | None:
+    """The timeline of ``ran``, in order of time; None where all began at once.
+
+    Each of them stands for ``every`` cases.
+    """
     at, times = 0.0, []
     for number, case in enumerate(ran):
         step = case.began - ran[number - 1].began if number else timedelta()
@@ -108,7 +111,7 @@ def timeline(ran: Sequence[Ran], bins: int = _BINS) -> Timeline | None:
         verdict: [0] * bins for verdict in Verdict if any(case.verdict is verdict for case in ran)
     }
     for case, time in zip(ran, times, strict=True):
-        counts[case.verdict][min(int(time / at * bins), bins - 1)] += 1
+        counts[case.verdict][min(int(time / at * bins), bins - 1)] += every
     return Timeline(at, bins, {verdict: tuple(column) for verdict, column in counts.items()})
 
 

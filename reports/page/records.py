@@ -8,6 +8,8 @@ from functools import cache, cached_property
 from math import ceil
 from pathlib import Path
 
+import msgspec
+
 from relaxcheck.generators.core.axes import Family, UnknownFamily, point_of
 from relaxcheck.generators.core.case import AnyCase, CaseError, Valid
 from relaxcheck.harness.events import summary_of
@@ -69,6 +71,8 @@ class Record:
     @property
     def began(self) -> datetime | None:
         """The time at which the first case began; None if none has ended."""
+        if self.tallies:
+            return _time(min(tally.first for tally in self.tallies))
         return self.ran[0].began if self.ran else None
 
     @property
@@ -145,11 +149,14 @@ def read_campaign(
                 continue
             try:
                 case, verdict = decode(unpack(values["json"])), Verdict(values["verdict"])
-            except (CaseError, ValueError) as error:
+                if every > 1 and (of(case).is_batch(case) or of(case).is_part(case)):
+                    # A row stands for many cases, or for one of many: no sample counts them.
+                    return read_campaign(directory, progress)
+                count = _count(case, values["outcome"])
+            except (CaseError, ValueError, msgspec.DecodeError) as error:
                 message = f"{journal.path}: case {values['id']} makes no sense ({error})"
                 raise JournalError(message) from error
             case_ran = ran_of(case, verdict, _time(values["started"]))
-            count = _count(case, values["outcome"])
             if count:
                 ran.append(
                     replace(

@@ -1,6 +1,7 @@
 """The nights that were read before: files that outlive their journals."""
 
 import gzip
+import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -10,6 +11,12 @@ from relaxcheck.harness.journal.journal import FILE_NAME
 from relaxcheck.reports.site.night import FORMAT, Night, NightError
 
 SUFFIX = ".night.json.gz"
+
+_GZIP = 31
+"""The format of gzip, for zlib."""
+
+_MOST = 2**28
+"""Bytes of a night: a damaged or hostile file must not fill the memory."""
 
 _READ = "read.json"
 """The file that names the journals which were read, as they were then."""
@@ -55,14 +62,22 @@ def kept(folder: Path) -> dict[str, Night]:
     nights = {}
     for file in sorted(folder.glob(f"*{SUFFIX}")):
         try:
-            night = msgspec.json.decode(gzip.decompress(file.read_bytes()), type=Night)
-        except (OSError, EOFError, msgspec.DecodeError, UnicodeDecodeError) as error:
+            night = msgspec.json.decode(_unzipped(file.read_bytes()), type=Night)
+        except (OSError, ValueError, zlib.error, RecursionError, msgspec.DecodeError) as error:
             words = " ".join(str(error).split())
             raise NightError(f"{file} is no night ({words}); remove it") from error
         if night.format != FORMAT:
             raise NightError(f"{file} was written by another version of relaxcheck; remove it")
         nights[night.key] = night
     return nights
+
+
+def _unzipped(text: bytes) -> bytes:
+    unpacking = zlib.decompressobj(_GZIP)
+    plain = unpacking.decompress(text, _MOST)
+    if not unpacking.eof:
+        raise ValueError("it is cut off, or too large")
+    return plain
 
 
 def stamp(directory: Path) -> str:
@@ -75,7 +90,7 @@ def stamps(folder: Path) -> dict[str, str]:
     """The key of each night that was kept in ``folder``, by the ``stamp`` of its journal."""
     try:
         return msgspec.json.decode((folder / _READ).read_bytes(), type=dict[str, str])
-    except (OSError, msgspec.DecodeError):
+    except (OSError, UnicodeDecodeError, msgspec.DecodeError):
         # It saves time alone.
         return {}
 

@@ -3,10 +3,12 @@
 It is a hundredth of the journal, so that a year of nights is at hand where journals are long gone.
 """
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
@@ -18,6 +20,7 @@ from relaxcheck.harness.journal.journal_file import connect_to_read
 from relaxcheck.harness.known.known import findings_in
 from relaxcheck.harness.known.named import NamedCause
 from relaxcheck.harness.outcomes.differential import versions
+from relaxcheck.harness.outcomes.severity import Severity
 from relaxcheck.harness.triage.causes import counted_causes
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.reports.issue.heading import headings
@@ -28,8 +31,14 @@ FORMAT = 1
 _EPOCH = 2440587.5
 """The Julian day of 1970-01-01T00:00Z."""
 
+_NAMED = 100
+"""Characters of a file's name that say which night it is."""
+
 _MESSAGE = 4000
 """Characters of a message that are kept."""
+
+
+Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 
 
 class NightError(CaseError):
@@ -44,7 +53,7 @@ class Seen(msgspec.Struct, frozen=True):
     family: str
     operator: str
     verdict: str
-    severity: str
+    severity: Severity | None
     fixes: bool
     count: int
     blamed: str
@@ -60,13 +69,13 @@ class Night(msgspec.Struct, frozen=True):
 
     ``began`` and ``ended`` are in UTC. ``verdicts`` counts drawn cases; a block of expressions is
     one. ``faults`` is the number of distinct causes, error messages left out. Fingerprints are
-    compared within one format, ``fingerprints``. ``gone`` are those of earlier findings whose cases
-    ran again and passed.
+    compared within one format, ``fingerprints``. ``stream`` names the seed and the shards. ``gone``
+    are fingerprints of earlier findings whose cases ran again and passed.
     """
 
     name: str
-    began: datetime
-    ended: datetime
+    began: Moment
+    ended: Moment
     release: str
     tvm: str
     fixes: str
@@ -75,6 +84,7 @@ class Night(msgspec.Struct, frozen=True):
     verdicts: Mapping[str, int]
     faults: int
     fingerprints: str
+    stream: str
     seen: tuple[Seen, ...]
     gone: tuple[str, ...] = ()
     interrupted: bool = False
@@ -95,7 +105,11 @@ class Night(msgspec.Struct, frozen=True):
         """A name for its file, which no other night has."""
         words = (self.began.strftime("%Y-%m-%d-%H%M%S"), *self.series)
         text = "-".join("+".join(word.split()) for word in words if word)
-        return "".join(letter if letter.isalnum() or letter in "-+._" else "_" for letter in text)
+        # Shards begin in one second, and their merge with the first of them.
+        apart = "\n".join((*words, self.stream, *self.families))
+        digest = hashlib.sha256(apart.encode()).hexdigest()[:8]
+        plain = "".join(each if each.isalnum() or each in "-+._" else "_" for each in text)
+        return f"{plain[:_NAMED]}-{digest}"
 
 
 def read_night(directory: Path, named: Mapping[str, NamedCause] | None = None) -> Night:
@@ -124,6 +138,7 @@ def read_night(directory: Path, named: Mapping[str, NamedCause] | None = None) -
         verdicts,
         len(counted_causes(findings, ())),
         description.get(FINGERPRINTS, ""),
+        f"{description.get('seed', '')} {description.get('shard', '')}",
         tuple(_seen(finding, titles[finding.fingerprint]) for finding in findings),
         _gone(events),
         any(event.type is EventType.INTERRUPTED for event in events),
@@ -137,7 +152,7 @@ def _seen(finding: Finding, title: str) -> Seen:
         finding.case.family,
         finding.operator,
         str(finding.verdict),
-        str(finding.severity or ""),
+        finding.severity,
         finding.case.fixes,
         finding.count,
         finding.blamed,

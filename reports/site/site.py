@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
+import msgspec
+
 from relaxcheck.harness.outcomes.severity import Severity
 from relaxcheck.harness.wording import in_sight, plural
 from relaxcheck.reports.page.page import Fact, duration, moment
@@ -77,7 +79,7 @@ def _numbered(
     faults.sort(
         key=lambda pair: (
             fates.index(pair[1].fate),
-            order.index(Severity(pair[1].last.severity)),
+            order.index(_severity(pair[1])),
             -pair[1].cases,
             pair[1].last.fingerprint,
             pair[0],
@@ -114,8 +116,8 @@ def _data(series: Sequence[Series], faults: Sequence[tuple[int, Fault]]) -> obje
             [
                 at,
                 str(fault.fate),
-                fault.last.severity,
-                fault.last.verdict,
+                _severity(fault),
+                in_sight(fault.last.verdict),
                 in_sight(fault.last.title),
                 in_sight(fault.last.operator),
                 fault.first_seen,
@@ -132,7 +134,6 @@ def _data(series: Sequence[Series], faults: Sequence[tuple[int, Fault]]) -> obje
 def _detail(fault: Fault, series: Series) -> object:
     night = series.nights[fault.last_seen]
     seen = fault.last
-    case = json.loads(bytes(seen.case))
     return {
         "message": in_sight(seen.message),
         "blamed": in_sight(seen.blamed),
@@ -144,8 +145,23 @@ def _detail(fault: Fault, series: Series) -> object:
         if fault.ended is None
         else series.nights[fault.ended].began.strftime("%Y-%m-%d"),
         "fingerprint": seen.fingerprint,
-        "case": json.dumps(case, indent=1, ensure_ascii=True),
+        "case": _indented(bytes(seen.case)),
     }
+
+
+def _severity(fault: Fault) -> Severity:
+    # Findings without one are no faults (``tracking``).
+    assert fault.last.severity is not None
+    return fault.last.severity
+
+
+def _indented(case: bytes) -> str:
+    try:
+        text = msgspec.json.format(case, indent=1)
+    except (msgspec.DecodeError, RecursionError):
+        # A file that somebody wrote: its text is shown as it is.
+        text = case
+    return in_sight(text.decode(errors="replace"))
 
 
 def _page(

@@ -93,7 +93,7 @@ def _series(nights: tuple[Night, ...]) -> Series:
     sightings: dict[str, dict[int, Seen]] = {}
     for number, night in enumerate(nights[compared:], compared):
         for seen in night.seen:
-            if seen.severity and seen.severity != Severity.ERROR_MESSAGE:
+            if seen.severity not in (None, Severity.ERROR_MESSAGE):
                 sightings.setdefault(seen.fingerprint, {})[number] = seen
     return Series(
         nights,

@@ -48,7 +48,8 @@ def trend_svg(series: Sequence[Series]) -> str:
             marker=mark,
             markersize=4,
             linewidth=1.5,
-            label=each.title,
+            # Between two of these matplotlib reads a formula.
+            label=each.title.replace("$", r"\$"),
         )
     locator = AutoDateLocator()  # type: ignore[no-untyped-call]
     axes.xaxis.set_major_locator(locator)

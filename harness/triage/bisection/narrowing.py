@@ -118,7 +118,7 @@ class _Search:
         return kept
 
 
-def told(bindings: Sequence[Held]) -> str:
+def worded(bindings: Sequence[Held]) -> str:
     """A clause about ``bindings``, by function: ``lv1 (exp), lv3 (add) of main``."""
     functions = dict.fromkeys(each.function for each in bindings)
     where = " and ".join(

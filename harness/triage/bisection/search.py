@@ -21,7 +21,7 @@ from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Outcome, Verdict
 from relaxcheck.harness.triage.bisection.blaming import Search, blame
 from relaxcheck.harness.triage.bisection.evidence import Evidence as Evidence
-from relaxcheck.harness.triage.bisection.narrowing import narrowed, told
+from relaxcheck.harness.triage.bisection.narrowing import narrowed, worded
 from relaxcheck.harness.triage.bisection.trace import ByRelease, Held
 from relaxcheck.harness.triage.bisection.trials import Ending as Ending
 from relaxcheck.harness.triage.bisection.trials import Traced as Traced
@@ -112,7 +112,7 @@ def bisect(case: AnyCase) -> Bisection:
         return bisected
     rewrites = yield from narrowed(case, outcome, named.step, search.failing, search.as_wrong)
     if rewrites:
-        bisected = replace(bisected, rewrites=rewrites, why=f"{named.why}; {told(rewrites)}")
+        bisected = replace(bisected, rewrites=rewrites, why=f"{named.why}; {worded(rewrites)}")
     shown = (yield Trial(case, show=named.step.path)).trace
     before, after, name = shown.before or "", shown.after or "", named.step.name
     return replace(

@@ -130,7 +130,8 @@ def _comparison(request: Request, theirs: str, tvms: str, folder: Path) -> Compa
     files = [folder / _THEIRS, folder / _TVMS]
     for file in files if request.anew else ():
         file.unlink(missing_ok=True)
-    ours = sources_of(_ROOMS) + entry_points.sources()
+    # A deadline decides what a timeout is.
+    ours = f"{sources_of(_ROOMS)}{entry_points.sources()}{request.case_seconds:g}"
     kept = [
         Kept(file, Cell, ours + (digest(name) if is_own(name) else ""))
         for file, name in zip(files, (theirs, tvms), strict=True)

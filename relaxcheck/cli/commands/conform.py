@@ -18,8 +18,8 @@ oracles: a fault that both have is none of yours. The cases are a small grid of 
 every value of every attribute, layout, dtype and symbolic dimension, and the corpus of known
 faults. Causes are reduced, and the passes bisected, for the first dozen.
 
-Results are kept in the folder of --out: after Ctrl-C, give the same command again. What ran through
-yours runs anew as soon as a source of its package changes.
+Results are kept in the folder of --out: after Ctrl-C, give the same command again. Yours
+runs anew as soon as a source of its package changes.
 
 Examples:
 

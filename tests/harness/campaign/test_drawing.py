@@ -97,7 +97,7 @@ def test_one_in_eight_is_invalid_in_each_family(uniform: bool) -> None:
         assert counts[family.name, True] == ROUND * TURNS[family.name] - invalid
 
 
-def test_families_of_many_pairs_have_more_turns_and_each_has_one() -> None:
+def test_families_of_many_pairs_have_more_turns_and_each_has_two() -> None:
     assert min(TURNS.values()) == 2
     # Shares are in quarters of the median's.
     assert TURNS["concat"] == 4

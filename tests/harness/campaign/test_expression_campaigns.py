@@ -149,6 +149,9 @@ def test_each_expression_counts_once_and_those_that_fail_are_cases(tmp_path: Pat
     record = read_campaign(tmp_path)
     assert record.verdicts == state.verdicts
     assert (record.cases, record.failed) == (drawn, len(dying) + len(wrong))
+    # A block is one row, and many cases: no sample stands for them.
+    sample = read_campaign(tmp_path, most=2)
+    assert (sample.every, sample.verdicts) == (1, record.verdicts)
 
 
 def test_a_campaign_that_stops_anywhere_goes_on_to_the_same_end(tmp_path: Path) -> None:

@@ -17,6 +17,13 @@ def test_a_record_comes_back(record: bytes) -> None:
     assert pack(record) == pack(record)
 
 
+def test_records_of_earlier_versions_are_read() -> None:
+    """The text that records are packed against is part of the format: it never changes."""
+    packed = bytes.fromhex("78bb5af1ca49c39fa36a01abc60adc")
+    assert unpack(packed) == b'{"verdict":"pass","stage":null}'
+    assert unpack('{"a":1}') == b'{"a":1}'
+
+
 def test_records_that_are_usual_take_a_third_of_the_room() -> None:
     for record in RECORDS[:2]:
         assert len(pack(record)) < len(record) / 3

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 
 from relaxcheck.generators.core.case import encode
+from relaxcheck.harness.outcomes.severity import Severity
 from relaxcheck.reports.site.night import Night, Seen
 from tests.reports.html_campaign import case
 
@@ -29,7 +30,7 @@ def seen(
         family=family,
         operator=family,
         verdict="wrong-value",
-        severity=severity,
+        severity=Severity(severity),
         fixes=False,
         count=count,
         blamed="dtype=int8",
@@ -48,6 +49,7 @@ def night(
     families: tuple[str, ...] = ("add",),
     release: str = "0.27",
     fingerprints: str = "11",
+    stream: str = "7 1/1",
     verdicts: Mapping[str, int] | None = None,
 ) -> Night:
     """Night ``number``, from 0."""
@@ -64,6 +66,7 @@ def night(
         verdicts=verdicts or {"pass": 900, "wrong-value": 100},
         faults=len(findings),
         fingerprints=fingerprints,
+        stream=stream,
         seen=findings,
         gone=gone,
     )

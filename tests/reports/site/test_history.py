@@ -1,7 +1,9 @@
 """Nights are read once, kept, and outlive their journals."""
 
+import gzip
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from relaxcheck.harness.events import Event, EventType
@@ -55,11 +57,38 @@ def test_no_name_leads_out_of_the_folder(tmp_path: Path) -> None:
     assert [path.parent.name for path in tmp_path.rglob("*.gz")] == ["history"]
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"\x1f\x8b\x08\x00nonsense"])
+def test_shards_of_one_second_and_their_merge_are_apart(tmp_path: Path) -> None:
+    for stream in ("7 1/2", "7 2/2", "7 1/2 2/2"):
+        write(night(0, stream=stream), tmp_path)
+    assert len(kept(tmp_path)) == 3
+
+
+def test_a_long_name_is_cut(tmp_path: Path) -> None:
+    write(night(0, release="x" * 999), tmp_path)
+    assert len(kept(tmp_path)) == 1
+
+
+_NIGHT = msgspec.json.encode(night(0, seen("a")))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{}",
+        b"\x1f\x8b\x08\x00nonsense",
+        gzip.compress(_NIGHT)[:40] + b"xx" + gzip.compress(_NIGHT)[42:],
+        gzip.compress(_NIGHT)[:-9],
+        gzip.compress(_NIGHT.replace(b"+00:00", b"").replace(b"00Z", b"00")),
+        gzip.compress(_NIGHT.replace(b"wrong result", b"wrong guess")),
+        gzip.compress(b"[" * 100_000),
+    ],
+)
 def test_a_file_that_is_no_night_is_named(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "x.night.json.gz").write_bytes(content)
     with pytest.raises(NightError, match=r"x\.night\.json\.gz is no night"):
         kept(tmp_path)
+    (tmp_path / "read.json").write_bytes(b'{"\xff": 1}')
     assert stamps(tmp_path) == {}
 
 

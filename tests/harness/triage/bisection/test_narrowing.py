@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.triage.bisection.narrowing import NARROWED, narrowed, told
+from relaxcheck.harness.triage.bisection.narrowing import NARROWED, narrowed, worded
 from relaxcheck.harness.triage.bisection.trace import Held, Step, Trace
 from relaxcheck.harness.triage.bisection.trials import Traced, Trial
 
@@ -77,7 +77,7 @@ def test_nothing_is_tried_where_nothing_can_be_held_back(step: Step, message: st
 
 
 def test_bindings_are_told_by_function() -> None:
-    text = told([*held(2), *held(1, "block")])
+    text = worded([*held(2), *held(1, "block")])
     assert text.startswith("it goes wrong on lv0 (exp), lv1 (exp) of main and lv0 (exp) of block:")
 
 
