@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from relaxcheck.harness.wording import plural
+
 
 class EventType(enum.StrEnum):
     """Types of events. ``DESCRIPTIONS`` describes those that are counted."""
@@ -85,6 +87,9 @@ def summary_of(events: Sequence[Event], unended: int) -> list[str]:
     if counts[EventType.RESUMED]:
         count = counts[EventType.RESUMED]
         listed.append("resumed once" if count == 1 else f"resumed {count} times")
+    if counts[EventType.CURED]:
+        cured = plural(counts[EventType.CURED], "known finding")
+        listed.append(f"{cured} ran again and passed")
     if unended:
         has = "has" if unended == 1 else "have"
         listed.append(f"{unended} of the cases that began {has} not ended: --resume runs them")

@@ -242,7 +242,8 @@ def test_a_case_recorded_with_the_fixes_runs_without_on_its_release(
         journal.end(fixed, LEFT)
     monkeypatch.setattr("relaxcheck.cli.actions.export.Pool", Sound)
     old = Release("0.1", Path("python"))
-    monkeypatch.setattr("relaxcheck.cli.actions.export.release", {"0.1": old}.__getitem__)
+    releases = {"0.1": old}
+    monkeypatch.setattr("relaxcheck.cli.actions.export.release", lambda name, **_: releases[name])
     result = export(fixed.identifier, "--as-is")
     assert result.exit_code == 2
     assert f"{fixed.identifier} does not fail without the fixes: pass" in result.stderr

@@ -40,5 +40,11 @@ def test_every_type_of_event_is_summarised() -> None:
     for kind in EventType:
         (line,) = summary_of([Event(kind, "the particulars")], 0)
         assert "1" in line or "once" in line or "the particulars" in line
-    listed_singly = {EventType.INTERRUPTED, EventType.RESUMED, EventType.SALVAGED, EventType.GONE}
+    listed_singly = {
+        EventType.INTERRUPTED,
+        EventType.RESUMED,
+        EventType.SALVAGED,
+        EventType.GONE,
+        EventType.CURED,
+    }
     assert set(EventType) - set(DESCRIPTIONS) == listed_singly
