@@ -48,7 +48,8 @@ def _modules() -> Iterator[str]:
         yield from (str(path.relative_to(ROOT)) for path in (ROOT / room).rglob("*.py"))
     face = ROOT / "relaxcheck"
     yield from (str(path.relative_to(face)) for path in face.glob("*.py"))
-    yield from (str(path.relative_to(face)) for path in (face / "cli").rglob("*.py"))
+    for part in ("cli", "extensions"):
+        yield from (str(path.relative_to(face)) for path in (face / part).rglob("*.py"))
 
 
 def test_it_holds_the_data_that_commands_read(wheel: Path) -> None:
