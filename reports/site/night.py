@@ -4,7 +4,7 @@ It is a hundredth of the journal, so that a year of nights is at hand where jour
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,7 +19,7 @@ from relaxcheck.harness.journal.journal import DRAWN, Journal, Mode
 from relaxcheck.harness.journal.journal_file import connect_to_read
 from relaxcheck.harness.known.known import findings_in
 from relaxcheck.harness.known.named import NamedCause
-from relaxcheck.harness.outcomes.differential import versions
+from relaxcheck.harness.outcomes.differential import each_version, versions
 from relaxcheck.harness.outcomes.severity import Severity
 from relaxcheck.harness.triage.causes import counted_causes
 from relaxcheck.harness.triage.finding import Finding
@@ -112,8 +112,12 @@ class Night(msgspec.Struct, frozen=True):
         return f"{plain[:_NAMED]}-{digest}"
 
 
-def read_night(directory: Path, named: Mapping[str, NamedCause] | None = None) -> Night:
-    """The campaign in ``directory`` as a night; ``named`` are causes that have a title already.
+Naming = Callable[[Sequence[Finding], Sequence[str]], Mapping[str, NamedCause]]
+"""The known causes of findings, by fingerprint; it gets the versions of TVM, too."""
+
+
+def read_night(directory: Path, naming: Naming = lambda findings, versions: {}) -> Night:
+    """The campaign in ``directory`` as a night; ``naming`` knows causes that have a title already.
 
     Raises:
         JournalError: there is no campaign, or it cannot be read.
@@ -125,13 +129,14 @@ def read_night(directory: Path, named: Mapping[str, NamedCause] | None = None) -
         events = journal.events()
         verdicts = {str(verdict): count for verdict, count in journal.counts(DRAWN).items()}
         began, ended = _span(journal.path)
-    titles = headings(findings, named or {})
+    has_run = "apache-tvm" in description
+    titles = headings(findings, naming(findings, each_version(description)) if has_run else {})
     return Night(
         directory.resolve().name,
         began,
         ended,
         description.get("release", ""),
-        versions(description) if "apache-tvm" in description else "",
+        versions(description) if has_run else "",
         description.get("fixes", ""),
         description.get(TARGET, ""),
         tuple(description.get("families", "").split()),

@@ -11,13 +11,10 @@ from relaxcheck.cli.exit_codes import BAD_INPUT, INTERRUPTED
 from relaxcheck.cli.terminal import RUNS, check_writable, console, warn
 from relaxcheck.cli.writing import replace_text, writing
 from relaxcheck.generators.core.case import CaseError
-from relaxcheck.harness.journal.journal import Journal, JournalError, Mode
-from relaxcheck.harness.known.known import findings_in
-from relaxcheck.harness.known.named import NamedCause
-from relaxcheck.harness.outcomes.differential import each_version
+from relaxcheck.harness.journal.journal import JournalError
 from relaxcheck.harness.wording import plural
 from relaxcheck.reports.site.history import folders_in, kept, stamp, stamps, write, write_stamps
-from relaxcheck.reports.site.night import NightError, read_night
+from relaxcheck.reports.site.night import Night, NightError, read_night
 from relaxcheck.reports.site.site import INDEX, files_of
 from relaxcheck.reports.site.tracking import series_of
 
@@ -39,11 +36,10 @@ def site(places: Sequence[Path], *, out: Path, history: Path | None, title: str)
     if not places and not nights:
         places = (RUNS,)
     try:
-        unread = _read(screen, folders_in(places), folder)
+        unread = _read(screen, folders_in(places), folder, nights)
     except KeyboardInterrupt:
         warn(f"interrupted; nights that were read are kept in {folder}")
         return INTERRUPTED
-    nights = kept(folder)
     if not nights:
         raise CaseError("no night can be read")
     series = series_of(nights.values())
@@ -59,11 +55,15 @@ def site(places: Sequence[Path], *, out: Path, history: Path | None, title: str)
     return BAD_INPUT if unread else 0
 
 
-def _read(screen: Console, directories: Sequence[Path], folder: Path) -> int:
-    """Keep the nights in ``directories`` that ``folder`` lacks; how many cannot be read."""
+def _read(
+    screen: Console, directories: Sequence[Path], folder: Path, nights: dict[str, Night]
+) -> int:
+    """Keep the nights in ``directories`` that ``folder`` lacks, and add them to ``nights``.
+
+    Returns how many cannot be read.
+    """
     known = stamps(folder)
-    there = set(kept(folder))
-    new = [each for each in directories if known.get(stamp(each)) not in there]
+    new = [each for each in directories if known.get(stamp(each)) not in nights]
     unread = 0
     columns = (TextColumn("reading {task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(
@@ -74,22 +74,15 @@ def _read(screen: Console, directories: Sequence[Path], folder: Path) -> int:
             progress.update(task, description=directory.name)
             try:
                 as_it_is = stamp(directory)
-                night = read_night(directory, _named(directory))
+                night = read_night(directory, known_causes)
             except (JournalError, NightError) as error:
                 warn(f"{error}; the site is without it")
                 unread += 1
             else:
+                nights[night.key] = night
                 known[as_it_is] = night.key
                 with writing(folder):
                     write(night, folder)
                     write_stamps(folder, known)
             progress.advance(task)
     return unread
-
-
-def _named(directory: Path) -> dict[str, NamedCause]:
-    with Journal(directory, Mode.READ) as journal:
-        if "apache-tvm" not in journal.description:
-            # It never began: ``read_night`` says so.
-            return {}
-        return known_causes(findings_in(journal), each_version(journal.description))
