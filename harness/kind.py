@@ -13,7 +13,7 @@ from typing import ClassVar, Generic, TypeVar
 import msgspec
 
 from relaxcheck.generators.core.axes import Family
-from relaxcheck.generators.core.case import AnyCase
+from relaxcheck.generators.core.case import AnyCase, CaseError
 from relaxcheck.generators.targets import LLVM
 from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.likely_cause import LikelyCause
@@ -146,6 +146,16 @@ class Kind(ABC, Generic[C]):
         raises, the cases without an outcome run again one by one.
         """
         raise NotImplementedError
+
+    def apply(self, case: C, progress: Progress) -> Outcome:
+        """The outcome of ``case`` whose own passes are applied and checked; it is not compiled.
+
+        One that fails is compiled all the same, so that it fails as it does in a campaign.
+
+        Raises:
+            CaseError: its kind has no passes of a case's own.
+        """
+        raise CaseError(f"a case of the kind {self.name} applies no passes of its own")
 
     def validate(self, case: C, progress: Progress) -> tuple[Reference, str]:
         """The reference's view of ``case``, and how it contradicts the case ("" if it does not).

@@ -15,7 +15,6 @@ import tvm
 from tvm import relax
 
 from relaxcheck import fixes
-from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.core.values import Array, numpy_dtype
 from relaxcheck.generators.targets import LLVM, TARGETS, Target
 from relaxcheck.harness.compiling.direct import NotDirect, called
@@ -28,7 +27,10 @@ from relaxcheck.harness.compiling.late_linking import (
     link_together,
     named,
 )
-from relaxcheck.harness.compiling.legalization_log import collected
+from relaxcheck.harness.compiling.passes.stages import OwnFault as OwnFault
+from relaxcheck.harness.compiling.passes.stages import SilentBail as SilentBail
+from relaxcheck.harness.compiling.passes.stages import StageError as StageError
+from relaxcheck.harness.compiling.passes.stages import staged, stepped
 from relaxcheck.harness.compiling.room import Roomy, placed
 from relaxcheck.harness.compiling.tracing import Tracer
 from relaxcheck.harness.compiling.watching import Module, Progress, the_watch
@@ -40,37 +42,6 @@ from relaxcheck.harness.native.memory import USUAL, filled
 from relaxcheck.harness.native.opencl import Kernels
 from relaxcheck.harness.native.stack import on_filled_stack
 from relaxcheck.harness.native.target import target
-from relaxcheck.harness.outcomes.errors import disowns, error_text
-from relaxcheck.harness.outcomes.sources import SourceLine
-
-
-@dataclass(slots=True)
-class StageError(Exception):
-    """An exception of TVM's, and its stage: a pass's name, or ``codegen``."""
-
-    stage: str
-    cause: BaseException
-
-
-@dataclass(slots=True)
-class SilentBail(Exception):
-    """LegalizeOps left ``calls``, high-level operator calls, without an error.
-
-    ``logged`` are the messages of legalizations until then, and their lines. ``symptom`` is the
-    error in which ``relax.build`` then ends, as a user sees it; None where it was not run.
-    ``unknown`` says which shape of the first call is not known, if one is not.
-    """
-
-    stage: str
-    operators: tuple[str, ...]
-    calls: tuple[str, ...]
-    logged: Mapping[str, SourceLine | None]
-    symptom: BaseException | None = None
-    unknown: str = ""
-
-
-class OwnFault(Exception):
-    """A fault of ours, while passes run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +116,19 @@ def build(
     return _for_device(compiled, known, where) if known.kernels else compiled
 
 
+def applied(module: Module, recipe: Recipe, progress: Progress) -> Module:
+    """``module`` after the steps of ``recipe``, which end there: nothing is compiled.
+
+    Raises:
+        StageError, SilentBail: as ``build``.
+    """
+    where = recipe.target or target(recipe.opt_level, recipe.kind)
+    watch = the_watch()
+    watch.begin(progress, keeps=False, kernels=False)
+    with staged(recipe.context, [watch], nullcontext()) as logged:
+        return stepped(module, recipe.steps, where, logged)
+
+
 def _compiled(
     module: Module,
     recipe: Recipe,
@@ -158,40 +142,26 @@ def _compiled(
     tracer = None if tracing is None else Tracer(tracing)
     instruments = [watch] if tracer is None else [watch, tracer]
     held = nullcontext() if tracer is None else tracer.holding()
-    logged: dict[str, SourceLine | None] = {}
-    try:
-        context = tvm.transform.PassContext(instruments=instruments, **recipe.context)
-        with context, held, collected() as logged:
-            for step in recipe.steps:
-                with where:
-                    module = step(module)
-                _raise_if_left(watch, logged)
-            # One that was left out is not to run later either.
-            ran = watch.ended if tracer is None else watch.ended | tracer.left
-            watch.over = ran & recipe.once
-            passes = _passes(recipe, where)
-            finished = partial(relax.build, module, where, exec_mode=recipe.exec_mode)
-            if late is None:
-                return Compiled(
-                    finished(relax_pipeline=passes),
-                    direct=watch.lowered if tracer is None else tracer.kept or watch.lowered,
-                    results=recipe.results,
-                    opt_level=recipe.opt_level,
-                )
-            if passes == "default":
-                # The default of relax.build on a CPU.
-                passes = relax.get_pipeline("default")
-            with leaving_code(where) as left:
-                executable = finished(relax_pipeline=hand_over(passes, late))
-            return Compiled(executable, late + "main", left, results=recipe.results)
-    except (SilentBail, StageError, OwnFault, CaseError):
-        raise
-    except Exception as error:
-        # Code generation dies of a call that LegalizeOps left: report the cause, not the symptom,
-        # unless the error is clear about it.
-        if not any(disowns(error_text(error), operator) for operator, _ in watch.left):
-            _raise_if_left(watch, logged, error)
-        raise StageError(watch.stage, error) from error
+    with staged(recipe.context, instruments, held) as logged:
+        module = stepped(module, recipe.steps, where, logged)
+        # One that was left out is not to run later either.
+        ran = watch.ended if tracer is None else watch.ended | tracer.left
+        watch.over = ran & recipe.once
+        passes = _passes(recipe, where)
+        finished = partial(relax.build, module, where, exec_mode=recipe.exec_mode)
+        if late is None:
+            return Compiled(
+                finished(relax_pipeline=passes),
+                direct=watch.lowered if tracer is None else tracer.kept or watch.lowered,
+                results=recipe.results,
+                opt_level=recipe.opt_level,
+            )
+        if passes == "default":
+            # The default of relax.build on a CPU.
+            passes = relax.get_pipeline("default")
+        with leaving_code(where) as left:
+            executable = finished(relax_pipeline=hand_over(passes, late))
+        return Compiled(executable, late + "main", left, results=recipe.results)
 
 
 def _for_device(compiled: Compiled, known: Target, where: tvm.target.Target) -> Compiled:
@@ -390,11 +360,3 @@ def _argument(argument: Argument, fresh: int) -> Any:
     # TVM packs elements that are smaller than a byte in ways of its own.
     packed = tvm.DataType(argument.dtype.name).bits < 8 * argument.itemsize
     return tvm.runtime.tensor(argument) if packed else placed(argument, fresh)
-
-
-def _raise_if_left(
-    watch: Any, logged: Mapping[str, SourceLine | None], symptom: BaseException | None = None
-) -> None:
-    if watch.left:
-        operators, calls = zip(*watch.left, strict=True)
-        raise SilentBail("LegalizeOps", operators, calls, dict(logged), symptom, watch.unknown)

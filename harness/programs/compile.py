@@ -1,6 +1,7 @@
 """Compiling the Relax module of a program: its pipeline as a recipe, the steps before it."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import tvm
@@ -35,6 +36,16 @@ def build(
 ) -> Compiled:
     """Compile ``module`` as ``case`` says, passes to ``log``; the rest as ``building.build``."""
     return building.build(module, recipe(case, log), progress, late=late, tracing=tracing)
+
+
+def applied(module: Module, case: Case, progress: Progress, log: Log) -> Module:
+    """``module`` after the passes of ``case`` alone, which write to ``log``: it is not compiled.
+
+    Raises:
+        StageError, SilentBail: as ``build``.
+    """
+    own = replace(recipe(case), steps=applying.steps(case, log))
+    return building.applied(module, own, progress)
 
 
 def recipe(case: Case, log: Log | None = None) -> Recipe:

@@ -20,7 +20,7 @@ from relaxcheck.harness.compiling.building import SilentBail, StageError
 from relaxcheck.harness.compiling.ending import built, lacked_memory, left, message_of
 from relaxcheck.harness.compiling.late_linking import READS_PREFIX, name_of
 from relaxcheck.harness.compiling.passes.applying import Log
-from relaxcheck.harness.compiling.passes.details import ALIKE
+from relaxcheck.harness.compiling.passes.details import ALIKE, UNCOMPILED
 from relaxcheck.harness.compiling.passes.ending import with_passes
 from relaxcheck.harness.compiling.pipelines import check_pipeline, is_mixed, pipeline_of
 from relaxcheck.harness.compiling.running import Run, run_all, undefined_output
@@ -77,6 +77,34 @@ def execute(
         return _beside(case, begun, progress)
     (runs,) = _asked([begun])
     return _beside(case, _end(begun, runs, plain=plain), progress)
+
+
+def apply(case: Case, progress: Progress = lambda stage: None) -> Outcome:
+    """The outcome of ``case`` whose own passes are applied and checked; it is not compiled.
+
+    It is ``no-oracle``, or ``broken-module``. A program that fails otherwise is executed, so that
+    it fails as in a campaign.
+
+    Raises:
+        CaseError, Exception: as ``execute``.
+    """
+
+    def applied(module: Any, log: Log) -> None:
+        compiling.applied(module, case, progress, log)
+
+    begun = _begin(case, progress, None, make=applied)
+    if isinstance(begun, Outcome):
+        return execute(case, progress)
+    message = "its passes were applied and checked; it was not compiled"
+    outcome = Outcome(
+        Verdict.NO_ORACLE,
+        None,
+        None,
+        message,
+        seconds=begun.clock.seconds,
+        details={UNCOMPILED: True},
+    )
+    return with_passes(outcome, begun.log)
 
 
 def _beside(case: Case, outcome: Outcome, progress: Progress) -> Outcome:
@@ -138,9 +166,17 @@ class _Compiled:
 
 
 def _begin(
-    case: Case, progress: Progress, late: str | None, tracing: Tracing | None = None
+    case: Case,
+    progress: Progress,
+    late: str | None,
+    tracing: Tracing | None = None,
+    *,
+    make: Callable[[Any, Log], Any] | None = None,
 ) -> _Compiled | Outcome:
-    """Compile ``case``; returns its outcome if it ends there."""
+    """Compile ``case``; returns its outcome if it ends there.
+
+    ``make`` does so with its module, and with the log of its passes; None: as ``compiling.build``.
+    """
     check_pipeline(case.pipeline)
     switch_fixes(case.fixes, progress)
     clock, log = Clock(), Log()
@@ -148,7 +184,12 @@ def _begin(
         with clock("tvm"):
             progress("emit")
             module = _emitted(case)
-            program = compiling.build(module, case, progress, late=late, tracing=tracing, log=log)
+            if make is not None:
+                program = make(module, log)
+            else:
+                program = compiling.build(
+                    module, case, progress, late=late, tracing=tracing, log=log
+                )
     except UnknownOperator as unknown:
         if unknown.operator not in OPERATORS:
             raise

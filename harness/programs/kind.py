@@ -89,6 +89,12 @@ class Programs(CompiledKind[Case]):
 
         return execute.execute_together(cases, progress)
 
+    def apply(self, case: Case, progress: Progress) -> Outcome:
+        """Apply the passes of ``case``, and check what each of them returns."""
+        from relaxcheck.harness.programs import execute
+
+        return execute.apply(case, progress)
+
     def validate(self, case: Case, progress: Progress) -> tuple[Reference, str]:
         """The reference holds the program to the definition of each of its operators."""
         from relaxcheck.harness.programs import vetting

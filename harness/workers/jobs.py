@@ -48,7 +48,7 @@ class Job:
     """A case to run.
 
     ``fresh``: in a worker that has run nothing and is not used again, and without any shortcut.
-    ``alone``: not together with others; jobs with an ``ask`` for the reference must be. ``tracing``
+    ``alone``: not together with others; jobs with another ``ask`` than to run must be. ``tracing``
     requires one of both. ``releases``: names of the TVM releases to run on (none: on all that have
     workers). ``fixes``: names of the fixes that are on, of a case with the fixes on that runs alone
     (none: every one that the release needs).

@@ -56,6 +56,8 @@ class Ask(enum.StrEnum):
     """Run it if the reference finds it as valid or invalid as it says (``Kind.validate``)."""
     VET = "vet"
     """Only ask the reference."""
+    APPLY = "apply"
+    """Only apply its passes, and check their results (``Kind.apply``)."""
 
 
 class Order(msgspec.Struct, frozen=True):

@@ -78,6 +78,8 @@ def _answer(text: bytes, order: Order, number: int, marker: mmap.mmap) -> Outcom
         if order.tracing is not None:
             run = partial(run, tracing=order.tracing)
         with _only(order.fixes, progress):
+            if order.ask is Ask.APPLY:
+                return kind.apply(case, progress)
             if order.ask is Ask.RUN:
                 return run()
             return vetted(kind, case, progress, run if order.ask is Ask.VETTED else _nothing)

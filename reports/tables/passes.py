@@ -34,6 +34,18 @@ process: there JSON is not checked, nor TVMScript with metadata.
 `relaxcheck passes --docs` writes this page; the records are in `generators/passes/`.
 """
 
+_IDLE = """\
+## Without effect
+
+These are applied as well, and change no program on a CPU.
+"""
+
+_COUNTS = """\
+`relaxcheck passes --measure 500` draws programs for each pass until it has changed so many of them,
+or until six times as many are drawn. The passes of a program that is not *judged* were applied, and
+what they return was checked; it was not compiled.
+"""
+
 _NARROWED = """\
 ## Bisected to calls
 
@@ -49,9 +61,9 @@ Nothing can be held back from passes that rewrite every call, or the signatures 
 def page(counted: Counted) -> str:
     """The page ``docs/passes.md``."""
     whole = ", ".join(f"`{name}`" for name in PASSES if name not in NARROWED)
-    parts = [_HEAD, "## Applied\n", _records(), _NARROWED.format(passes=whole)]
+    parts = [_HEAD, "## Applied\n", _records(), _IDLE, _idle(), _NARROWED.format(passes=whole)]
     for release, rows in counted.items():
-        parts += [f"## Counts on {release}\n", _counts(rows)]
+        parts += [f"## Counts on {release}\n", _COUNTS, _counts(rows)]
     parts += ["## Published pipelines\n", _published(), "## Not applied\n", _out()]
     return "\n".join(parts)
 
@@ -65,6 +77,12 @@ def _records() -> str:
         )
         again = record.differs_again or "the same"
         lines.append(f"| `{record.name}` | {record.meaning} | {after} | {options} | {again} |")
+    return "\n".join(lines) + "\n"
+
+
+def _idle() -> str:
+    lines = ["| pass | reason |", "|---|---|"]
+    lines += [f"| `{each.name}` | {each.idle} |" for each in PASSES.values() if each.idle]
     return "\n".join(lines) + "\n"
 
 
@@ -92,7 +110,7 @@ def table(counted: Counted) -> Iterator[Table]:
     for release, rows in counted.items():
         shown = Table(title=f"Passes on {release}", title_justify="left", box=None)
         for at, column in enumerate(_columns()):
-            shown.add_column(column, justify="right" if at else "left")
+            shown.add_column(column, justify="right" if at else "left", no_wrap=not at)
         for row in rows.values():
             shown.add_row(
                 *_cells(row), style="dim" if row.name != ORDERS and not row.changed else ""
@@ -101,9 +119,9 @@ def table(counted: Counted) -> Iterator[Table]:
 
 
 def _columns() -> tuple[str, ...]:
-    return ("pass", "programs", "changed", *_SHOWN, "also without", "no verdict")
+    return ("pass", "programs", "changed", "judged", *_SHOWN, "also without", "no verdict")
 
 
 def _cells(row: Tally) -> tuple[str, ...]:
-    counts = (row.programs, row.changed, *(row.failures[each] for each in _SHOWN))
+    counts = (row.programs, row.changed, row.judged, *(row.failures[each] for each in _SHOWN))
     return (row.name, *(str(each or "") for each in (*counts, row.alike, row.aside)))

@@ -70,6 +70,7 @@ PASSES = (
     Pass(
         name="LowerGPUIPCAllocStorage",
         meaning="Lower the allocation of memory that GPUs share; on a CPU it does nothing.",
+        idle="no program allocates memory that GPUs share",
         after=_before("KillAfterLastUse"),
         lowers=True,
     ),

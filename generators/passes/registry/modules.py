@@ -20,10 +20,12 @@ PASSES = (
     Pass(
         name="AllocateWorkspace",
         meaning="Allocate the workspaces of external functions.",
+        idle="only code generators of libraries for GPUs make functions with a workspace",
     ),
     Pass(
         name="AttachExternModules",
         meaning="Attach external modules; none is given.",
+        idle="it adds what was compiled elsewhere to a module that it leaves as it is",
     ),
     Pass(
         name="BindParams",
@@ -100,10 +102,12 @@ PASSES = (
     Pass(
         name="RunCodegen",
         meaning="Generate code of functions for external libraries; no program has any.",
+        idle="TVM's packages for a CPU have no code generator of a library",
     ),
     Pass(
         name="SpecializePrimFuncBasedOnCallSite",
         meaning="Specialise TIR functions to the memory of their callers' operands.",
+        idle="a CPU has one memory, without scopes",
         after=("LegalizeOps",),
     ),
 )

@@ -14,9 +14,9 @@ from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.passes import known
 from relaxcheck.generators.passes.calls import passes_of
 from relaxcheck.harness.compiling import holding
-from relaxcheck.harness.compiling.building import OwnFault, StageError
 from relaxcheck.harness.compiling.passes.checks import Applied, Broken, broken, equal, marked
 from relaxcheck.harness.compiling.passes.making import made
+from relaxcheck.harness.compiling.passes.stages import OwnFault, StageError
 
 Module = Any
 

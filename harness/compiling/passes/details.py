@@ -9,5 +9,8 @@ CHANGED = "passes that change it"
 BROKEN = "broken by"
 """The checks that they fail, a sentence for each."""
 
+UNCOMPILED = "not compiled"
+"""True of a program whose passes were applied and checked, and that was not compiled."""
+
 ALIKE = "fails without passes"
 """The verdict of the same program without passes, where that fails in the same way."""

@@ -10,7 +10,7 @@ from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.passes import PASSES
 from relaxcheck.generators.passes.calls import judged
 from relaxcheck.generators.passes.family import ORDERS, PREFIX
-from relaxcheck.harness.compiling.passes.details import ALIKE, CHANGED
+from relaxcheck.harness.compiling.passes.details import ALIKE, CHANGED, UNCOMPILED
 from relaxcheck.harness.journal.journal import DRAWN, Journal, Mode
 from relaxcheck.harness.outcomes.outcome import Outcome
 from relaxcheck.harness.outcomes.severity import Severity, severity_of
@@ -20,14 +20,16 @@ from relaxcheck.harness.outcomes.severity import Severity, severity_of
 class Tally:
     """The cases of one pass alone, or of orders of passes.
 
-    It ``changed`` so many of the ``programs``. Failures are counted by severity, but for those
-    ``alike`` of the same programs without any pass, and for ``aside``: cases without a verdict on
-    TVM.
+    It ``changed`` so many of the ``programs``. So many of them were ``judged``: compiled, run and
+    compared; of the others the passes were applied and checked alone. Failures are counted by
+    severity, but for those ``alike`` of the same programs without any pass, and for ``aside``:
+    compiled cases without a verdict on TVM.
     """
 
     name: str
     programs: int = 0
     changed: int = 0
+    judged: int = 0
     alike: int = 0
     aside: int = 0
     failures: Counter[Severity] = field(default_factory=Counter)
@@ -41,9 +43,11 @@ class Tally:
         """Count ``case``, which ended with ``outcome``."""
         self.programs += 1
         self.changed += bool(outcome.details.get(CHANGED))
+        whole = UNCOMPILED not in outcome.details
+        self.judged += whole
         severity = severity_of(outcome.verdict, case.expect)
         if severity is None:
-            self.aside += not outcome.verdict.is_right
+            self.aside += whole and not outcome.verdict.is_right
         elif ALIKE in outcome.details:
             self.alike += 1
         else:

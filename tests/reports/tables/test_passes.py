@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from relaxcheck.generators.core.coverage.steering import Steering
 from relaxcheck.generators.passes import OUT, PASSES, PUBLISHED
 from relaxcheck.generators.passes.family import ORDERS, families
-from relaxcheck.harness.compiling.passes.details import ALIKE, CHANGED
+from relaxcheck.harness.compiling.passes.details import ALIKE, CHANGED, UNCOMPILED
 from relaxcheck.harness.journal.journal import DRAWN, Journal
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.severity import Severity
@@ -26,6 +26,7 @@ OUTCOMES = (
     replace(WRONG, details={CHANGED: [], ALIKE: "wrong-value"}),
     Outcome(Verdict.BROKEN_MODULE, "FuseOps"),
     Outcome(Verdict.ORACLE_SPLIT, "compare"),
+    Outcome(Verdict.NO_ORACLE, details={CHANGED: ["FuseOps"], UNCOMPILED: True}),
 )
 
 
@@ -43,12 +44,13 @@ def _campaign(folder: Path) -> Path:
 def test_failures_that_programs_have_without_the_pass_are_counted_apart(tmp_path: Path) -> None:
     counted = tallies([_campaign(tmp_path / "campaign")])
     row = counted["0.27"]["FuseOps"]
-    assert (row.programs, row.changed, row.alike, row.aside, row.failed) == (5, 2, 1, 1, 2)
+    assert (row.programs, row.changed, row.alike, row.aside, row.failed) == (6, 3, 1, 1, 2)
+    assert row.judged == 5
     assert row.failures == {Severity.WRONG_RESULT: 1, Severity.BROKEN_MODULE: 1}
     assert list(counted["0.27"]) == [*PASSES, ORDERS]
     (shown,) = table(counted)
     assert shown.row_count == len(PASSES) + 1
-    assert "| FuseOps | 5 | 2 | 1 |  | 1 |  | 1 | 1 |" in page(counted)
+    assert "| FuseOps | 6 | 3 | 5 | 1 |  | 1 |  | 1 | 1 |" in page(counted)
 
 
 def test_the_page_lists_every_name(tmp_path: Path) -> None:

@@ -19,10 +19,10 @@ from relaxcheck.generators.passes.calls import prepared
 from relaxcheck.harness.compiling.building import OwnFault
 from relaxcheck.harness.compiling.passes import making
 from relaxcheck.harness.compiling.passes.checks import CHECKS, KEPT, serializes, wider
-from relaxcheck.harness.compiling.passes.details import BROKEN, CHANGED, RAN
+from relaxcheck.harness.compiling.passes.details import BROKEN, CHANGED, RAN, UNCOMPILED
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs import wellformed
-from relaxcheck.harness.programs.execute import execute
+from relaxcheck.harness.programs.execute import apply, execute
 from relaxcheck.reports.programs.program_text import program_lines
 
 Damage = Callable[[Any], Any]
@@ -53,6 +53,16 @@ def test_a_right_pass_passes_every_check(name: str) -> None:
     assert outcome.details[RAN] == [name]
     assert outcome.details[CHANGED] == [name]
     assert BROKEN not in outcome.details
+
+
+def test_passes_are_applied_and_checked_without_compiling() -> None:
+    stages: list[str] = []
+    outcome = apply(_case("FuseTIR"), stages.append)
+    assert outcome.verdict is Verdict.NO_ORACLE
+    assert outcome.details[RAN] == outcome.details[CHANGED] == ["FuseTIR"]
+    assert outcome.details[UNCOMPILED]
+    assert {"emit", "FuseTIR"} <= set(stages)
+    assert not {"codegen", "load", "run"} & set(stages)
 
 
 @pytest.mark.parametrize(
