@@ -24,15 +24,36 @@ def decision(text: str) -> Any:
 
 
 def unchanged(call: tvm_api.Call) -> Any:
-    """The answer to ConvertLayout that keeps ``call`` and the layouts of all its tensors."""
+    """The answer to ConvertLayout that keeps ``call`` and the layouts of all its tensors.
 
-    def as_written(expr: tvm_api.Expr) -> Any:
-        return decision("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: int(tvm_api.type_of(expr).ndim)])
+    The tensors, also those in tuples, have known ranks.
+    """
+    return _answer(call.attrs, [_as_written(argument) for argument in call.args], _as_written(call))
 
+
+def with_results(answer: Any, number: int) -> Any:
+    """``answer`` with its first layout of a result for each of ``number`` results in a tuple."""
+    return _answer(
+        answer.new_attrs, list(answer.input_layouts), [answer.output_layouts[0]] * number
+    )
+
+
+def _as_written(expr: tvm_api.Expr) -> Any:
+    return _initial(tvm_api.type_of(expr))
+
+
+def _initial(of: Any) -> Any:
+    """The letters of the axes in order, for each tensor of the type ``of``."""
+    if hasattr(of, "fields"):
+        return [_initial(field) for field in of.fields]
+    return decision("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: int(of.ndim)])
+
+
+def _answer(attributes: Any, operands: list[Any], result: Any) -> Any:
     return tvm.ir.make_node(
         "relax.transform.InferLayoutOutput",
-        input_layouts=[as_written(argument) for argument in call.args],
-        output_layouts=[as_written(call)],
-        new_attrs=call.attrs,
+        input_layouts=operands,
+        output_layouts=[result],
+        new_attrs=attributes,
         new_args={},
     )
