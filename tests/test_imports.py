@@ -42,6 +42,7 @@ IMPORTS_TVM = {
     "harness/compiling/passes/applying.py",
     "harness/compiling/passes/checks.py",
     "harness/compiling/passes/making.py",
+    "harness/compiling/passes/stages.py",
     "harness/compiling/room.py",
     "harness/compiling/tracing.py",
     "harness/models/explaining/alone.py",
