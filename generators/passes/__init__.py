@@ -1,7 +1,14 @@
 """The passes of Relax as data: how each is made, applied and held to its meaning."""
 
 from relaxcheck.generators.passes.record import Out, Pass
-from relaxcheck.generators.passes.registry import dataflow, layouts, lowering, modules, published
+from relaxcheck.generators.passes.registry import (
+    dataflow,
+    layouts,
+    lowering,
+    modules,
+    preparations,
+    published,
+)
 from relaxcheck.generators.passes.registry.out import OUT as _OUT
 
 _EVERY = (
@@ -17,14 +24,19 @@ PASSES: dict[str, Pass] = {record.name: record for record in _EVERY}
 PUBLISHED: dict[str, Pass] = {record.name: record for record in published.PIPELINES}
 """The published pipelines, which a case applies as if each were one pass."""
 
+PREPARATIONS: dict[str, Pass] = {record.name: record for record in preparations.PREPARATIONS}
+"""Steps of ours that give a module what a pass looks for, by name."""
+
 OUT: dict[str, Out] = {each.name: each for each in _OUT}
 """The names of ``relax.transform`` that no case applies, each with the reason."""
 
 
 def known(name: str) -> Pass:
-    """The record of the pass or published pipeline ``name``.
+    """The record of the pass, published pipeline or preparation ``name``.
 
     Raises:
         KeyError: there is none.
     """
+    if name in PREPARATIONS:
+        return PREPARATIONS[name]
     return PASSES[name] if name in PASSES else PUBLISHED[name]

@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from relaxcheck.generators.core.pass_calls import Option, PassCall
 from relaxcheck.generators.core.program import Case
-from relaxcheck.generators.passes import PASSES, known
+from relaxcheck.generators.passes import PASSES, PUBLISHED, known
 from relaxcheck.generators.passes.record import Pass
 
 
@@ -49,7 +49,7 @@ def not_again(case: Case) -> tuple[str, ...]:
     names = {call.name for call in passes_of(case)}
     if not any(record.lowers for record in records(case)):
         return ()
-    return tuple(sorted(LOWERING if names - set(PASSES) else LOWERING & names))
+    return tuple(sorted(LOWERING if names & set(PUBLISHED) else LOWERING & names))
 
 
 def mixed_precision(case: Case) -> bool:

@@ -171,4 +171,5 @@ def _axes(record: Pass, pipelines: Sequence[str]) -> tuple[Axis, ...]:
         record.name,
         record.dtypes,
         functions=record.structure if record.functions else "",
+        constants=record.constants,
     )

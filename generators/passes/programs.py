@@ -59,11 +59,12 @@ def axes(
     dtypes: Sequence[str] = (),
     *,
     functions: str = "",
+    constants: bool = False,
 ) -> tuple[Axis, ...]:
     """The axes of a family of passes: its ``own``, those of the program and of how it is run.
 
     Of the fragments the pass ``name`` takes those that are for it, if there are any; ``functions``:
-    the structure of private functions that most programs have.
+    the structure of private functions that most programs have. ``constants``: most have constants.
     """
     symbolic = Given(("dims",), lambda dims, value: dims == _SYMBOLIC or value == PLAIN)
     is_random = Given(("form",), lambda form, value: form == RANDOM or value == SIMPLEST)
@@ -73,7 +74,7 @@ def axes(
     forms = (*fragments, *_PLAIN_TEMPLATES)
     # Half of the programs are fragments, a quarter random ones: steering would have every operator
     # with every value of the other axes first, and hardly any fragment.
-    share = max(1, 24 // len(fragments))
+    share = max(1, 36 // len(fragments))
     weights: dict[Value, int] = dict.fromkeys(fragments, share)
     return with_run_axes(
         (
@@ -91,7 +92,14 @@ def axes(
             Axis("dtype", kinds, kinds[0], default_weight=4),
             # A static program has no functions.
             Axis("dims", (_SYMBOLIC, _STATIC), _SYMBOLIC, default_weight=4 if functions else 1),
-            Axis("constants", (_NO, _SOME, _EVERY), _NO),
+            # Few patterns match constants.
+            Axis(
+                "constants",
+                (_NO, _SOME, _EVERY),
+                _NO,
+                default_weight=1 if constants else 6,
+                steered=constants,
+            ),
             CONTEXT_AXIS,
             Axis(
                 "structure",

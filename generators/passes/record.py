@@ -24,7 +24,9 @@ class Pass:
     the constants of the program are parameters until then. ``one_binding``: it compiles for one
     choice of sizes. It is about ``functions``: most programs for it have private ones, in the
     ``structure`` that it looks for. ``canonicalizes``: it drops useless bindings besides, as
-    CanonicalizeBindings does. ``idle`` is the reason why it changes no program on a CPU.
+    CanonicalizeBindings does. It is about ``constants``: many inputs of its programs are
+    some. ``idle`` is the reason why it changes no program on a CPU. ``source`` is the text of a
+    function of a module, which stands for it where it is no pass of TVM's.
 
     ``differs_again`` is the reason why its result may change when it is applied to that again; it
     is the same where there is none. ``widens`` is the reason why types of ``main`` may become less
@@ -43,7 +45,9 @@ class Pass:
     functions: bool = False
     structure: str = "function"
     canonicalizes: bool = False
+    constants: bool = False
     idle: str = ""
+    source: str = ""
     differs_again: str = ""
     widens: str = ""
     owns: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from relaxcheck.generators.core.pass_calls import PassCall
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.passes.layouts import desired_layouts
-from relaxcheck.generators.passes.registry.layouts import CHAINS
+from relaxcheck.generators.passes.registry.layouts import ALTERED, CHAINS
 
 _CPU = "tvm.relax.backend.cpu_generic.pipeline"
 
@@ -47,7 +47,7 @@ def pass_text(call: PassCall, case: Case, names: Mapping[str, str]) -> str:
                      for symbol, size in case.bindings[0].items())  # fmt: skip
             return f'relax.transform.BindSymbolicVars({{{", ".join(sizes)}}}, "main")'
         case "AlterOpImpl":
-            return "relax.transform.AlterOpImpl({}, {})"
+            return "relax.transform.AlterOpImpl(others, {})"
         case "AttachExternModules":
             return "relax.transform.AttachExternModules([])"
         case "DeadCodeElimination":
@@ -74,6 +74,17 @@ def _pattern(chain: str) -> str:
         text = f'relax.dpl.is_op("relax.{operator}")({", ".join([text, *others])})'
     return text
 
+
+SETUP: Mapping[str, tuple[str, ...]] = {
+    "AlterOpImpl": (
+        "others = {",
+        f'    each.name_hint: tvm.s_tir.renew_defs(f).with_attr("{ALTERED}", 1)',
+        "    for each, f in mod.functions.items()",
+        "    if isinstance(f, tvm.tirx.PrimFunc)",
+        "}",
+    ),
+}
+"""By the name of a pass the lines before it that make its arguments."""
 
 _TYPES = (
     'types = [f.ret_struct_info if hasattr(f, "ret_struct_info") else f.ret_ty, '

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from relaxcheck.generators.passes import known
 from relaxcheck.generators.passes.calls import passes_of
-from relaxcheck.generators.passes.text import BEFORE, CHECKS, START, pass_text
+from relaxcheck.generators.passes.text import BEFORE, CHECKS, SETUP, START, pass_text
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.reproduction import Reproduction
 
@@ -26,13 +26,17 @@ def pass_lines(repro: Reproduction, names: Mapping[str, str]) -> list[str]:
         if check and call.name == repro.outcome.stage and not call.prepares
     ]
     for at, call in enumerate(calls[: blamed[-1] + 1] if blamed else calls):
+        if source := known(call.name).source:
+            lines += [*source.splitlines(), f"mod = {call.name.rpartition('.')[2]}(mod)"]
+            continue
         made = pass_text(call, case, names)
+        lines += SETUP.get(call.name, ())
         if at in blamed:
             lines += BEFORE.get(check, ())
         lines.append(f"mod = {made}(mod)")
         if at in blamed:
             lines += _check_lines(check, made, known(call.name).owns)
-    return [_INDENT + line for line in lines]
+    return [_INDENT + line if line else "" for line in lines]
 
 
 def check_of(outcome: Outcome) -> str:

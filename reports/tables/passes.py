@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from rich.table import Table
 
-from relaxcheck.generators.passes import OUT, PASSES, PUBLISHED
+from relaxcheck.generators.passes import OUT, PASSES, PREPARATIONS, PUBLISHED
 from relaxcheck.generators.passes.family import ORDERS
 from relaxcheck.harness.outcomes.severity import Severity
 from relaxcheck.harness.programs.support.passes import Tally
@@ -40,6 +40,12 @@ _IDLE = """\
 These are applied as well, and change no program on a CPU.
 """
 
+_PREPARED = """\
+## Prepared
+
+Steps of ours give a module what these passes look for, and no program has.
+"""
+
 _COUNTS = """\
 `relaxcheck passes --measure 500` draws programs for each pass until it has changed so many of them,
 or until six times as many are drawn. The passes of a program that is not *judged* were applied, and
@@ -61,7 +67,16 @@ Nothing can be held back from passes that rewrite every call, or the signatures 
 def page(counted: Counted) -> str:
     """The page ``docs/passes.md``."""
     whole = ", ".join(f"`{name}`" for name in PASSES if name not in NARROWED)
-    parts = [_HEAD, "## Applied\n", _records(), _IDLE, _idle(), _NARROWED.format(passes=whole)]
+    parts = [
+        _HEAD,
+        "## Applied\n",
+        _records(),
+        _PREPARED,
+        _prepared(),
+        _IDLE,
+        _idle(),
+        _NARROWED.format(passes=whole),
+    ]
     for release, rows in counted.items():
         parts += [f"## Counts on {release}\n", _COUNTS, _counts(rows)]
     parts += ["## Published pipelines\n", _published(), "## Not applied\n", _out()]
@@ -77,6 +92,12 @@ def _records() -> str:
         )
         again = record.differs_again or "the same"
         lines.append(f"| `{record.name}` | {record.meaning} | {after} | {options} | {again} |")
+    return "\n".join(lines) + "\n"
+
+
+def _prepared() -> str:
+    lines = ["| step | meaning |", "|---|---|"]
+    lines += [f"| `{each.name}` | {each.meaning} |" for each in PREPARATIONS.values()]
     return "\n".join(lines) + "\n"
 
 

@@ -57,7 +57,7 @@ PASSES: Mapping[str, tuple[str, ...]] = {
     "BindParams": ("weights", "constants"),
     "CallTIRRewrite": _KEPT,
     "CanonicalizeBindings": ("match_cast", "dead", "common tuples", "late", "redundant reshape"),
-    "CombineParallelMatmul": ("parallel matmul", "qkv"),
+    "CombineParallelMatmul": ("parallel matmul",),
     "ConvertLayout": ("layout chain", "conv block", "conv norm"),
     "ConvertToDataflow": ("late", "common", "match_cast"),
     "DataflowUseInplaceCalls": ("in place", "late", "residual", "common tuples"),

@@ -26,14 +26,17 @@ from relaxcheck.generators.graphs.fragments.calls import (
 from relaxcheck.generators.graphs.fragments.fragment import fragment
 
 
-@fragment("other left operand", "batched weight", "a weight without bias", "a product used twice")
+@fragment(
+    *("other left operand", "batched weight", "a weight without bias", "a product used twice"),
+    "a constant weight",
+)
 def parallel(draft: Draft, choices: Choices, off: str) -> None:
-    """Two or three products of one value by different weights, each with bias and activation."""
-    depth = 4
+    """Two to four products of one value by different weights, each with bias and activation."""
+    depth, fixed = 4, choices.rarely(8)
     (value,) = begun(draft, (rows(choices), depth))
     if choices.rarely(2):
         (value,) = begun(draft, (2, rows(choices), depth))
-    count = choices.choice((2, 3))
+    count = choices.choice((2, 3, 4))
     biased = choices.below(2) or off == "a weight without bias"
     activated = choices.choice(("", "nn.relu", "nn.silu"))
     for at in range(count):
@@ -41,11 +44,14 @@ def parallel(draft: Draft, choices: Choices, off: str) -> None:
         shape: tuple[Dim, ...] = (depth, choices.choice((4, 3, 1)))
         if off == "batched weight" and not at:
             shape = (2, *shape)
-        result = matmul(draft, left, weight(draft, choices, shape))
+        # CombineParallelMatmul takes no constants.
+        constant = not fixed if off == "a constant weight" and not at else fixed
+        result = matmul(draft, left, draft.operand(shape, constant=constant))
         if off == "a product used twice" and not at:
             used_too(draft, result)
         if biased and not (off == "a weight without bias" and not at):
-            result = two(draft, "add", result, weight(draft, choices, result.shape[-1:]))
+            bias = draft.operand(result.shape[-1:], constant=fixed)
+            result = two(draft, "add", result, bias)
         if activated:
             result = one(draft, activated, result)
 

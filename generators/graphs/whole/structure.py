@@ -6,6 +6,7 @@ computes something else. A program that it does not fit stays as it is.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import msgspec
 
@@ -90,14 +91,17 @@ def structured(name: str, draft: Draft, program: Program, choices: Choices) -> P
     return work.program
 
 
-def _functions(work: _Work) -> None:
-    """Make a window a private function; it may take and give more than anything uses."""
+def _functions(work: _Work, more: int = 3) -> None:
+    """Make a window a private function; it may take and give more than anything uses.
+
+    One in ``more`` takes a tensor that it does not use, one in three gives such.
+    """
     window = _window(work)
     if window is None:
         return
     function, choices = window.function, work.choices
     arguments = window.arguments
-    if choices.rarely(3):
+    if choices.rarely(more):
         # Of the function's own symbols: any other would be undefined there.
         known = set(function.symbols)
         before = _before(work, window.first)
@@ -108,11 +112,11 @@ def _functions(work: _Work) -> None:
             and all(symbols(dim) <= known for dim in work.values[name].shape)
         ]
         if fitting:
-            more = choices.choice(fitting)
+            unused = choices.choice(fitting)
             function = msgspec.structs.replace(
-                function, inputs=(*function.inputs, _input(work.values[more]))
+                function, inputs=(*function.inputs, _input(work.values[unused]))
             )
-            arguments = (*arguments, more)
+            arguments = (*arguments, unused)
     used = len(function.outputs)
     inner = [node.name for node in function.nodes if node.name not in function.outputs]
     if inner and choices.rarely(3):
@@ -121,6 +125,14 @@ def _functions(work: _Work) -> None:
     name = work.name("block")
     calls = _calls(name, function, arguments, used)
     _replace(work, window, {name: function}, calls)
+
+
+def _with_another_input(work: _Work) -> None:
+    """Give the program a further tensor, which none of its calls uses."""
+    name = work.name("unused")
+    further = Input(name, (2,), work.program.inputs[0].dtype if work.program.inputs else "float32")
+    work.values[name] = Value(name, further.shape, further.dtype)
+    work.program = msgspec.structs.replace(work.program, inputs=(*work.program.inputs, further))
 
 
 def _passing(how: str) -> Structure:
@@ -248,7 +260,14 @@ STRUCTURES: dict[str, Sequence[Structure]] = {
 LOCAL_FUNCTION = "local function"
 """The structure that only LambdaLift takes: the virtual machine has no local functions."""
 
-_EVERY = {**STRUCTURES, LOCAL_FUNCTION: (_functions, _passing(LOCAL))}
+UNUSED_PARAMETER = "unused parameter"
+"""The structure of functions that take a tensor which they do not use, where there is one."""
+
+_EVERY = {
+    **STRUCTURES,
+    LOCAL_FUNCTION: (_functions, _passing(LOCAL)),
+    UNUSED_PARAMETER: (_with_another_input, partial(_functions, more=1)),
+}
 
 
 def _before(work: _Work, at: int) -> list[str]:

@@ -27,10 +27,15 @@ PASSES = (
     Pass(
         name="FoldConstant",
         meaning="Compute calls of constants while compiling.",
+        constants=True,
         after=("LegalizeOps",),
         differs_again="it folds what became constant",
     ),
-    Pass(name="Normalize", meaning="Give each nested expression a variable of its own."),
+    Pass(
+        name="Normalize",
+        meaning="Give each nested expression a variable of its own.",
+        after=("prepare.nested_calls",),
+    ),
     Pass(
         name="TopologicalSort",
         meaning="Order the bindings of dataflow blocks.",

@@ -14,13 +14,21 @@ CHAINS = {
 Each takes the result of the one before it as its first operand.
 """
 
+ALTERED = "altered"
+"""The attribute of the functions that AlterOpImpl puts in the place of others: copies of these."""
+
 PASSES = (
     Pass(
         name="AdjustMatmulOrder",
         meaning="Order chains of products by the cost of either order.",
         differs_again="it compares further orders",
     ),
-    Pass(name="AlterOpImpl", meaning="Replace implementations of operators; none is given."),
+    Pass(
+        name="AlterOpImpl",
+        meaning="Replace implementations of operators: each by the same with an attribute more.",
+        after=("LegalizeOps", "prepare.named_operators"),
+        differs_again="it replaces what replaced the first",
+    ),
     Pass(
         name="CombineParallelMatmul",
         meaning="Compute products of one operand with several others as one product.",

@@ -1,6 +1,6 @@
 """Passes that make, merge and specialise functions."""
 
-from relaxcheck.generators.graphs.whole.structure import LOCAL_FUNCTION
+from relaxcheck.generators.graphs.whole.structure import LOCAL_FUNCTION, UNUSED_PARAMETER
 from relaxcheck.generators.passes.record import Option, Pass
 from relaxcheck.generators.passes.registry.layouts import CHAINS
 
@@ -31,6 +31,7 @@ PASSES = (
         name="BindParams",
         meaning="Bind parameters to constants.",
         binds_constants=True,
+        constants=True,
         differs_again="the parameters are gone",
     ),
     Pass(
@@ -82,11 +83,13 @@ PASSES = (
     Pass(
         name="NormalizeGlobalVar",
         meaning="Give functions names that are unique, public functions their symbols.",
+        after=("prepare.other_names",),
         owns=("global_symbol",),
     ),
     Pass(
         name="RealizeVDevice",
-        meaning="Propagate virtual devices; no program has any.",
+        meaning="Propagate virtual devices.",
+        after=("prepare.device_hints",),
     ),
     Pass(
         name="RemoveUnusedOutputs",
@@ -98,6 +101,7 @@ PASSES = (
         name="RemoveUnusedParameters",
         meaning="Drop parameters of private functions that these do not use.",
         functions=True,
+        structure=UNUSED_PARAMETER,
     ),
     Pass(
         name="RunCodegen",

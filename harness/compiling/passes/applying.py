@@ -53,6 +53,11 @@ def _applied(call: PassCall, case: Case, log: Log, module: Module) -> Module:
         raise OwnFault(f"making {call.name}: {error}") from error
     except Exception as error:
         raise StageError(call.name, error) from error
+    if known(call.name).source:
+        try:
+            return own(module)
+        except Exception as error:
+            raise OwnFault(f"{call.name}: {error}") from error
     after = own(module)
     if call.prepares:
         return after

@@ -88,7 +88,7 @@ def _well_formed(applied: Applied) -> str:
 
 
 def _types(applied: Applied) -> str:
-    if applied.record.widens or MAIN not in _names(applied.after):
+    if applied.record.widens or not all(map(_has_main, (applied.before, applied.after))):
         return ""
     before, after = applied.before[MAIN], applied.after[MAIN]
     own = {_name(each): tvm_api.type_of(each) for each in after.params}
@@ -98,6 +98,11 @@ def _types(applied: Applied) -> str:
             return f"the parameter {name} {lost}"
     lost = wider(return_type(before), return_type(after))
     return f"the result {lost}" if lost else ""
+
+
+def _has_main(module: Module) -> bool:
+    """True if the public function of ``module`` has its own name."""
+    return MAIN in _names(module) and "global_symbol" in (module[MAIN].attrs or {})
 
 
 def _name(variable: Any) -> str:
@@ -148,10 +153,13 @@ def _dtype(type_: Any) -> str:
 def _attributes(applied: Applied) -> str:
     owned = applied.record.owns
     after = _functions(applied.after)
+    # A pass may give functions each other's names.
+    kept = {_kept(function): function for function in after.values() if _kept(function)}
     for name, function in _functions(applied.before).items():
-        if name not in after or not isinstance(after[name], type(function)):
+        other = kept.get(_kept(function), after.get(name))
+        if not isinstance(other, type(function)):
             continue
-        had, has = dict(function.attrs or {}), dict(after[name].attrs or {})
+        had, has = dict(function.attrs or {}), dict(other.attrs or {})
         for key, value in had.items():
             if key in owned or (key in has and _same(value, has[key])):
                 continue
@@ -159,6 +167,11 @@ def _attributes(applied: Applied) -> str:
     had, has = dict(applied.before.attrs or {}), dict(applied.after.attrs or {})
     lost = [key for key in had if key not in has]
     return f"drops {lost[0]} of the module" if lost else ""
+
+
+def _kept(function: Any) -> str:
+    """The name that ``function`` had before all passes; "" if it has come in since."""
+    return str((function.attrs or {}).get(KEPT, ""))
 
 
 def _same(left: Any, right: Any) -> bool:

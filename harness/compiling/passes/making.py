@@ -13,8 +13,9 @@ from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.core.pass_calls import Option, PassCall
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.values import constants
+from relaxcheck.generators.passes import known
 from relaxcheck.generators.passes.layouts import desired_layouts
-from relaxcheck.generators.passes.registry.layouts import CHAINS
+from relaxcheck.generators.passes.registry.layouts import ALTERED, CHAINS
 
 # TVM has no type information of its own.
 Pass = Any
@@ -27,6 +28,8 @@ def made(call: PassCall, case: Case) -> Pass:
         CaseError: the running TVM has no such pass.
         Exception: whatever TVM raises when it makes the pass.
     """
+    if source := known(call.name).source:
+        return _step(call.name, source)
     special = _SPECIAL.get(call.name)
     if special is not None:
         return special(case, call.options)
@@ -41,6 +44,13 @@ def made(call: PassCall, case: Case) -> Pass:
     if function is None:
         raise CaseError(f"this TVM has no pass {call.name!r}")
     return function(**call.options)
+
+
+def _step(name: str, source: str) -> Pass:
+    """The function of ours that ``source`` defines."""
+    space: dict[str, Any] = {"tvm": tvm, "relax": relax}
+    exec(source, space)
+    return space[name.rpartition(".")[2]]
 
 
 def _layouts(case: Case, options: Mapping[str, Option]) -> Pass:
@@ -86,7 +96,17 @@ def _alternatives(case: Case, options: Mapping[str, Option]) -> Pass:
         for each in inspect.signature(relax.transform.AlterOpImpl).parameters.values()
         if each.default is inspect.Parameter.empty
     ]
-    return relax.transform.AlterOpImpl(*({} for _ in needed))
+
+    def altered(module: Any) -> Any:
+        others = {
+            # The functions of a module share no variables.
+            str(name.name_hint): tvm.s_tir.renew_defs(function).with_attr(ALTERED, 1)
+            for name, function in module.functions.items()
+            if isinstance(function, tvm.tirx.PrimFunc)
+        }
+        return relax.transform.AlterOpImpl(others, *({} for _ in needed[1:]))(module)
+
+    return altered
 
 
 _SPECIAL: dict[str, Callable[[Case, Mapping[str, Option]], Pass]] = {

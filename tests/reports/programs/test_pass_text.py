@@ -4,8 +4,8 @@ import ast
 
 import pytest
 
-from relaxcheck.generators.core.program import Case, Input, Node, Program
-from relaxcheck.generators.passes import PASSES
+from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
+from relaxcheck.generators.passes import PASSES, known
 from relaxcheck.generators.passes.calls import prepared
 from relaxcheck.generators.passes.text import CHECKS
 from relaxcheck.harness.compiling.passes.checks import serializes
@@ -69,6 +69,29 @@ def test_a_wrong_value_behind_passes_is_built_and_run() -> None:
     text = script(Outcome(Verdict.WRONG_VALUE, "compare", None, ""))
     compile(text, "repro.py", "exec")
     assert text.index("FuseTIR()(mod)") < text.index("relax.build(mod")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [each.name for each in PASSES.values() if any(known(name).source for name in each.after)],
+)
+def test_a_script_prepares_a_module_for_its_pass(name: str) -> None:
+    """With what it was prepared for, the pass is right: the script ends well."""
+    inner = Program(
+        (Input("a", ("n",), "float32"),),
+        (Node("b", "exp", ("a",)), Node("c", "negative", ("b",))),
+        ("c",),
+    )
+    how = {"function": "inner", "sizes": ShapeValue(("m",))}
+    inputs = (Input("x", ("m",), "float32"),)
+    program = Program(inputs, (Node("y", "call", ("x",), how),), ("y",), {"inner": inner})
+    case = Case("passes", program, ({"m": 3},), passes=prepared([(PASSES[name], {})]))
+    text = script(Outcome(Verdict.WRONG_VALUE, "compare", None, ""), case)
+    function = next(each for each in PASSES[name].after if known(each).source).partition(".")[2]
+    assert text.index(f"def {function}(mod):") < text.index(f"mod = {function}(mod)")
+    with pytest.raises(SystemExit) as ended:
+        exec(compile(text, "repro.py", "exec"), {"__name__": "__main__"})
+    assert ended.value.code == 0
 
 
 def test_relax_build_runs_no_pass_that_ran_already() -> None:

@@ -14,7 +14,7 @@ from relaxcheck.fixes.tvm_api.functions import return_type
 from relaxcheck.generators.core.draft import Draft
 from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
 from relaxcheck.generators.emission.programs import emit
-from relaxcheck.generators.passes import OUT, PASSES
+from relaxcheck.generators.passes import OUT, PASSES, known
 from relaxcheck.generators.passes.calls import prepared
 from relaxcheck.harness.compiling.building import OwnFault
 from relaxcheck.harness.compiling.passes import making
@@ -36,6 +36,20 @@ def test_every_name_of_transform_is_in_the_registry_or_out() -> None:
     }
     assert names - set(PASSES) - set(OUT) == set()
     assert set(PASSES) - names == set()
+
+
+def with_a_function(name: str) -> Case:
+    """A program of two calls of a private function, for the pass ``name``."""
+    inner = Program(
+        (Input("a", ("n",), "float32"), Input("b", ("n",), "float32")),
+        (Node("c", "subtract", ("a", "b")), Node("d", "exp", ("c",))),
+        ("d",),
+    )
+    how = {"function": "inner", "sizes": ShapeValue(("m",))}
+    calls = (Node("y", "call", ("x", "z"), dict(how)), Node("w", "call", ("y", "x"), dict(how)))
+    inputs = (Input("x", ("m",), "float32"), Input("z", ("m",), "float32"))
+    program = Program(inputs, calls, ("y", "w"), {"inner": inner})
+    return Case("passes", program, ({"m": 3},), passes=prepared([(PASSES[name], {})]))
 
 
 def _case(name: str = "CanonicalizeBindings") -> Case:
@@ -88,6 +102,34 @@ def test_a_pass_of_functions_changes_the_calls_that_it_is_for(name: str, passing
     space: dict[str, Any] = {"relax": relax, "tvm": tvm, "tirx": tvm.tirx, "R": script}
     exec("\n".join(lines), space)
     tvm.ir.assert_structural_equal(space["program"](), emit(case), map_free_vars=True)
+
+
+PREPARED = [each.name for each in PASSES.values() if any(known(name).source for name in each.after)]
+
+
+@pytest.mark.parametrize("name", PREPARED)
+def test_a_pass_changes_what_is_prepared_for_it(name: str) -> None:
+    case = with_a_function(name)
+    wellformed.check(case)
+    outcome = execute(case)
+    assert outcome.verdict is Verdict.PASS, outcome.message
+    assert outcome.details[CHANGED] == [name]
+
+
+def test_an_attribute_is_kept_by_a_function_that_takes_another_s_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    name = "NormalizeGlobalVar"
+    real = making.made
+
+    def careless(call: Any, case: Case) -> Any:
+        own = real(call, case)
+        return own if call.name != name else lambda module: _without_attributes(own(module))
+
+    monkeypatch.setattr("relaxcheck.harness.compiling.passes.applying.made", careless)
+    outcome = execute(with_a_function(name))
+    assert outcome.verdict is Verdict.BROKEN_MODULE
+    assert f"{name}: does not keep attributes: drops kept of a function" in outcome.message
 
 
 @pytest.mark.parametrize("name", ["ExpandTupleArguments", "RemoveUnusedOutputs"])

@@ -65,8 +65,8 @@ def markdown(figures: Figures) -> str:
             f" ({', '.join(REWRITINGS)}), as the case's seed chooses; in the place of TVM's"
             " compiler the control of operators. The checks of a module after a pass (well formed,"
             " types, attributes, applied again, TVMScript, JSON) ran after"
-            f" {figures['checked']} of {figures['passes']} passes; the others are on programs that"
-            " TVM does not emit. Not covered are the checks on modules that are lowered, which no"
+            f" {figures['checked']} of {figures['passes']} passes; a program that TVM does not emit"
+            " is a harness error. Not covered are the checks on modules that are lowered, which no"
             f" rewriting makes, and JSON where `save_json` ends the process. In {silent} cases no"
             " oracle says anything: bounds of mixed precision are known of some operators only.",
             "",

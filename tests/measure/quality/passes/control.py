@@ -22,6 +22,10 @@ from relaxcheck.harness.compiling.passes.checks import Applied, broken, marked
 Rewriting = Callable[[Program], Program]
 
 
+class NotEmitted(Exception):
+    """TVM does not emit a program that is valid; it counts as an error of the harness."""
+
+
 def _never(strategy: object) -> Any:
     raise AssertionError("a rewriting without choices draws")
 
@@ -50,7 +54,10 @@ All keep each call: of what is inlined, TVM may infer less than the function say
 def apply(case: Case, log: Log) -> None:
     """Put a rewriting in the place of each pass of ``case`` that is judged, and check its result.
 
-    The case's seed chooses them. A program that TVM does not emit is not checked.
+    The case's seed chooses them.
+
+    Raises:
+        NotEmitted: TVM does not emit a program; of a rewritten one that is a fault of ours.
     """
     random = Random(case.seed)
     before = _module(case)
@@ -58,8 +65,6 @@ def apply(case: Case, log: Log) -> None:
         chosen = REWRITINGS[random.choice(tuple(REWRITINGS))]
         rewritten = msgspec.structs.replace(case, program=chosen(case.program))
         after = _module(rewritten)
-        if before is None or after is None:
-            return
         log.ran.append(call.name)
         # Applied again, it writes the same program once more.
         applied = Applied(known(call.name), before, after, lambda _, own=rewritten: _module(own))  # type: ignore[misc]
@@ -67,10 +72,8 @@ def apply(case: Case, log: Log) -> None:
 
 
 def _module(case: Case) -> Any:
-    """The module of ``case`` as passes take it; None where TVM does not emit it."""
+    """The module of ``case`` as passes take it."""
     try:
-        module = emit(case, constants_as_parameters=binds_constants(case))
-    except Exception:
-        # That is TVM's fault, or a refusal: false alarms are about others.
-        return None
-    return marked(module)
+        return marked(emit(case, constants_as_parameters=binds_constants(case)))
+    except Exception as error:
+        raise NotEmitted(f"TVM does not emit the program: {error}") from error

@@ -14,11 +14,13 @@ import pytest
 from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.core.draft import Draft, Value, shape_value
 from relaxcheck.generators.core.program import MATCH_CAST, Case, ShapeValue
+from relaxcheck.generators.emission.programs import emit
 from relaxcheck.generators.families import family
 from relaxcheck.generators.graphs.fragments.calls import split
 from relaxcheck.generators.passes import PASSES
-from relaxcheck.generators.passes.calls import prepared
+from relaxcheck.generators.passes.calls import passes_of, prepared
 from relaxcheck.harness.compiling.passes import making
+from relaxcheck.harness.compiling.passes.checks import equal
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.execute import execute
 from tests.measure.quality.passes.damage.rewriting import damaged
@@ -195,6 +197,15 @@ def _case(plant: Plant) -> Case:
     return Case("passes", program, bindings=(sizes,), passes=prepared([(record, {})]))
 
 
+def _damage(plant: Plant) -> Callable[[Any], Any]:
+    (edit,) = plant.edits
+    module, function = re.findall(r'fromlist=\["(\w+)"\]\)\.(\w+)', edit.new)[-1]
+    own: Callable[[Any], Any] = getattr(
+        import_module(f"tests.measure.quality.passes.damage.{module}"), function
+    )
+    return own
+
+
 def test_there_are_three_in_each_of_ten_passes() -> None:
     counts = Counter(map(pass_of, PLANTS))
     assert len(counts) == 10
@@ -204,10 +215,7 @@ def test_there_are_three_in_each_of_ten_passes() -> None:
 
 @pytest.mark.parametrize("plant", [*PLANTS, *rewrites.PLANTS], ids=lambda plant: plant.name)
 def test_a_damaged_pass_is_noticed(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
-    (edit,) = plant.edits
-    module, function = re.findall(r'fromlist=\["(\w+)"\]\)\.(\w+)', edit.new)[-1]
-    damage = getattr(import_module(f"tests.measure.quality.passes.damage.{module}"), function)
-    case = _case(plant)
+    damage, case = _damage(plant), _case(plant)
     assert execute(case).verdict is (
         Verdict.BROKEN_MODULE if pass_of(plant) == UNPARSED else Verdict.PASS
     )
@@ -221,6 +229,20 @@ def test_a_damaged_pass_is_noticed(plant: Plant, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("relaxcheck.harness.compiling.passes.applying.made", damaging)
     outcome = (_in_a_child if Verdict.PROCESS_DEATH in plant.verdicts else execute)(case)
     assert outcome.verdict in plant.verdicts, outcome.message
+
+
+@pytest.mark.parametrize(
+    "plant", [each for each in PLANTS if pass_of(each) == UNPARSED], ids=lambda plant: plant.name
+)
+def test_a_build_that_applies_the_pass_once_more_leaves_the_damage(plant: Plant) -> None:
+    case = _case(plant)
+    module = emit(case)
+    for call in passes_of(case):
+        module = making.made(call, case)(module)
+    damage = _damage(plant)
+    once = damage(module)
+    assert not equal(module, once)
+    assert equal(once, damage(making.made(passes_of(case)[-1], case)(once)))
 
 
 def _in_a_child(case: Case) -> Outcome:

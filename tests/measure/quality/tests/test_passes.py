@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from relaxcheck.generators.core.draft import Draft
-from relaxcheck.generators.core.program import Case, Program
+from relaxcheck.generators.core.program import Case, Node, Program
 from relaxcheck.generators.passes import PASSES
 from relaxcheck.generators.passes.calls import prepared
 from relaxcheck.generators.passes.family import ORDERS
@@ -51,6 +51,21 @@ def test_a_wrong_rewriting_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(control, "REWRITINGS", {"wrong": _without_an_output})
     control.apply(_case(), log := Log())
     assert [each.check for each in log.broken] == ["makes types of main less precise"]
+
+
+def test_a_program_that_tvm_does_not_emit_is_an_error() -> None:
+    case = _case()
+    nodes = (*case.program.nodes, Node("wrong", "nn.softmax", ("lv",), {"axis": 7}))
+    first = case.program.nodes[0].name
+    nodes = tuple(
+        msgspec.structs.replace(node, arguments=(first,)) if node.name == "wrong" else node
+        for node in nodes
+    )
+    wrong = msgspec.structs.replace(
+        case, program=msgspec.structs.replace(case.program, nodes=nodes)
+    )
+    with pytest.raises(control.NotEmitted, match="does not emit"):
+        control.apply(wrong, Log())
 
 
 @pytest.fixture(scope="module")

@@ -167,10 +167,16 @@ def with_turned_shapes(module: Module) -> Module:
 
 
 def with_swapped_results(module: Module) -> Module:
-    """``module`` where a function writes its last two results of one type into each other."""
+    """``module`` where a function writes its last two results of one type into each other.
+
+    The tensor that is allocated later comes first then. So it is the same when it is damaged again:
+    a build applies the pass once more.
+    """
 
     def make(function: Any) -> Values:
         bound = relax.analysis.get_var2val(function)
+        bindings = (each for block in function.body.blocks for each in block.bindings)
+        place = {binding.var: at for at, binding in enumerate(bindings)}
 
         def change(binding: Any) -> Any:
             call = binding.value
@@ -179,9 +185,10 @@ def with_swapped_results(module: Module) -> Module:
             *before, left, right = call.args
             if not all(name_of(bound.get(each)) == _BUILTIN for each in (left, right)):
                 return None
+            in_order = place.get(left, 0) < place.get(right, 0)
             alike = str(type_of(left)) == str(type_of(right))
             # Operands are other names of what is allocated.
-            return with_arguments(call, [*before, right, left]) if alike else None
+            return with_arguments(call, [*before, right, left]) if in_order and alike else None
 
         return change
 
