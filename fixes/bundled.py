@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
+from relaxcheck.extensions.entry_points import FIXES, require
 from relaxcheck.fixes import frontends, lowerings, passes, shapes
 from relaxcheck.fixes.bucketing.bucketed import Bucketed, bucketed
 from relaxcheck.fixes.framework.discovery import discovered
@@ -33,8 +34,10 @@ def install(names: Collection[str] | None = None) -> Installation:
 
     Raises:
         ValueError: there is no fix of such a name.
+        ExtensionError: of all fixes, one of an installed package cannot be used.
     """
     if names is None:
+        require(FIXES)
         return _install(ALL)
     if unknown := sorted(set(names) - {fix.name for fix in ALL}):
         raise ValueError(f"no fix {unknown[0]!r}; there are {', '.join(fix.name for fix in ALL)}")

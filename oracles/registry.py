@@ -1,12 +1,11 @@
 """An oracle's operators: functions declared under Relax names, found in a folder of modules."""
 
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, TypeVar
 
-from relaxcheck.extensions.entry_points import registered
-from relaxcheck.extensions.naming import ExtensionError
+from relaxcheck.extensions.entry_points import skip, usable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -31,17 +30,19 @@ def declare(
     return operator
 
 
-def extend(group: str, declared: Callable[[str], Callable[[Any], Any]]) -> None:
+def extend(
+    group: str, declared: Callable[[str], Callable[[Any], Any]], table: Mapping[str, object]
+) -> None:
     """Have ``declared``, a decorator by name, declare the functions of the entry points ``group``.
 
-    Raises:
-        ExtensionError: one cannot be imported, or its operator has a function already.
+    It enters them into ``table``. Those that cannot be imported, or whose operators have a function
+    already, are recorded as broken.
     """
-    for each in registered(group).values():
-        try:
-            declared(each.name)(each.load())
-        except ValueError as error:
-            raise ExtensionError(f"{each.title}: {error}") from error
+    for each, made in usable(group, object, {*table}):
+        if callable(made):
+            declared(each.name)(made)
+        else:
+            skip(each, f"{each.value} is a {type(made).__name__}, not a function")
 
 
 def discover(package: str) -> None:

@@ -7,6 +7,7 @@ import hypothesis
 import msgspec
 import pytest
 
+from relaxcheck.extensions.entry_points import OPERATORS, require
 from relaxcheck.extensions.naming import ExtensionError, is_own
 from relaxcheck.extensions.pipelines import allow, named
 from relaxcheck.generators.core.sampling import SEEDED
@@ -103,10 +104,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Parametrise ``family_name`` and ``pipeline_name`` with the families and pipelines chosen."""
     config = metafunc.config
     if "family_name" in metafunc.fixturenames:
-        names = config.getoption("--family") or [each.name for each in kinds.usual_families()]
+        names = config.getoption("--family") or _usual_families()
         metafunc.parametrize("family_name", names)
     if "pipeline_name" in metafunc.fixturenames:
         metafunc.parametrize("pipeline_name", _pipelines(config))
+
+
+def _usual_families() -> list[str]:
+    names = [each.name for each in kinds.usual_families()]
+    try:
+        require(OPERATORS)
+    except ExtensionError as error:
+        raise pytest.UsageError(f"{error}; --family NAME does without") from error
+    return names
 
 
 def _pipelines(config: pytest.Config) -> tuple[str, ...]:

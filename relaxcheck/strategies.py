@@ -26,6 +26,8 @@ from typing import Any, Protocol
 from hypothesis import assume, note
 from hypothesis import strategies as st
 
+from relaxcheck.extensions import entry_points
+from relaxcheck.extensions.entry_points import require
 from relaxcheck.extensions.naming import is_own
 from relaxcheck.extensions.pipelines import allow, named
 from relaxcheck.generators.core.axes import SEEDS, Family, points
@@ -89,6 +91,7 @@ def programs(
         ValueError: no random program has an operator, or ``max_nodes`` is below 1. Drawing raises
             it where no program keeps to the limits, as where an operator needs another one for its
             operands.
+        ExtensionError: an operator of an installed package cannot be used.
     """
     return _programs(_drafts(operators, max_nodes, symbolic, dtypes))
 
@@ -114,7 +117,7 @@ def cases(
 
     Raises:
         ValueError: as in ``programs``.
-        ExtensionError: there is no module of the name of a pipeline.
+        ExtensionError: as in ``programs``; or there is no module of the name of a pipeline.
     """
     drafts = _drafts(operators, max_nodes, symbolic, dtypes)
     return _cases(drafts, _allowed(pipelines), fixes)
@@ -339,6 +342,7 @@ def _drafts(
 ) -> st.SearchStrategy[Draft]:
     if max_nodes < 1:
         raise ValueError(f"max_nodes is {max_nodes}: a program has at least one node")
+    require(entry_points.OPERATORS, names=operators)
     if operators is None:
         return any_program(Limits(max_nodes, None, symbolic), tuple(dtypes))
     unknown = set(operators) - set(OPERATORS)

@@ -11,27 +11,25 @@ from dataclasses import replace
 from types import ModuleType
 
 from relaxcheck.extensions import entry_points
-from relaxcheck.extensions.entry_points import registered
-from relaxcheck.extensions.naming import ExtensionError
+from relaxcheck.extensions.entry_points import skip, usable
 from relaxcheck.fixes.framework.fix import Fix
 
 
 def discovered(packages: Iterable[ModuleType]) -> tuple[Fix, ...]:
     """All fixes defined by modules below ``packages``, in order, and those of installed packages.
 
-    The latter come last, unless they say what they come after.
+    The latter come last, unless they say what they come after. Those that cannot be imported, or
+    join the fixes badly, are recorded as broken.
 
     Raises:
         ValueError: as in ``ordered``.
-        ExtensionError: a fix of an installed package cannot be imported, or joins them badly.
     """
     own = ordered(fix for package in packages for fix in _defined(package))
-    for name, each in registered(entry_points.FIXES).items():
-        made = each.load_as(Fix)
+    for each, made in usable(entry_points.FIXES, Fix):
         try:
             own = ordered((*own, made if made.after else replace(made, after=own[-1].name)))
         except ValueError as error:
-            raise ExtensionError(f"{each.title}: {name} cannot join the fixes: {error}") from error
+            skip(each, f"{each.name} cannot join the fixes: {error}")
     return own
 
 

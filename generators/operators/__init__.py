@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 
 from relaxcheck.extensions import entry_points
-from relaxcheck.extensions.entry_points import registered
-from relaxcheck.extensions.naming import ExtensionError
+from relaxcheck.extensions.entry_points import usable
 from relaxcheck.generators.operators.record import Operator
 
 
@@ -25,10 +24,10 @@ def _by_name() -> dict[str, Operator]:
         if operator.name in records:
             raise ValueError(f"two records of the operator {operator.name}")
         records[operator.name] = operator
-    for name, each in registered(entry_points.OPERATORS).items():
-        if name in records:
-            raise ExtensionError(f"{each.title}: there is a record of that operator already")
-        records[name] = each.load_as(Operator)
+    own = dict(records)
+    records.update(
+        (each.name, made) for each, made in usable(entry_points.OPERATORS, Operator, own)
+    )
     return dict(sorted(records.items()))
 
 

@@ -31,6 +31,11 @@ _OTHER_SIZES = (3, 5, 2, 4)
 """Sizes of symbols that only a further operand has."""
 
 
+def family_of(operator: str) -> str:
+    """The name of the family of ``operator``: without its namespace."""
+    return operator.rpartition(".")[2]
+
+
 @dataclass(frozen=True)
 class OperatorFamily:
     """The cases of one operator: its record's axes, compiled by ``pipelines``."""
@@ -60,7 +65,7 @@ class OperatorFamily:
     @property
     def name(self) -> str:
         """The operator's name without its namespace: ``conv2d_transpose``."""
-        return self.record.name.rpartition(".")[2]
+        return family_of(self.record.name)
 
     @property
     def operator(self) -> str:

@@ -5,6 +5,7 @@ from itertools import chain, islice, zip_longest
 
 import msgspec
 
+from relaxcheck.extensions import entry_points
 from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.core.case import AnyCase, CaseError, target_of, with_fixes
 from relaxcheck.generators.core.coverage.each_once import every_cell
@@ -26,6 +27,7 @@ def cases(
 
     Raises:
         CaseError: there is no such family, or one is compiled by no pipeline.
+        ExtensionError: without names, an operator of an installed package cannot be used.
     """
     chosen = _families(names, pipeline)
     known = {family.name for family in chosen}
@@ -39,6 +41,7 @@ def cases(
 
 def _families(names: Sequence[str] | None, pipeline: str) -> tuple[Family, ...]:
     if not names:
+        entry_points.require(entry_points.OPERATORS)
         return kinds.usual_families((pipeline,))
     try:
         chosen = tuple(kinds.family(name, (pipeline,)) for name in names)

@@ -7,6 +7,7 @@ from typing import ClassVar
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from relaxcheck.extensions import entry_points
 from relaxcheck.generators import families
 from relaxcheck.generators.core import contexts
 from relaxcheck.generators.core.axes import Family
@@ -24,6 +25,7 @@ from relaxcheck.generators.graphs import family as dynamic
 from relaxcheck.generators.graphs.mismatch import corrected
 from relaxcheck.generators.graphs.whole import family as whole
 from relaxcheck.generators.operators import OPERATORS
+from relaxcheck.generators.operators.family import family_of
 from relaxcheck.generators.operators.groups import checked_group_of, group_of
 from relaxcheck.generators.operators.record import Numerics
 from relaxcheck.generators.passes.calls import judged, text_of
@@ -60,6 +62,14 @@ class Programs(CompiledKind[Case]):
     def usual_families(self, pipelines: Sequence[str]) -> tuple[Family, ...]:
         """The families that a campaign draws from when the user names none."""
         return families.families(pipelines)
+
+    def left_out(self) -> Mapping[str, str]:
+        """The operators of installed packages that cannot be used, by the names of families."""
+        return {
+            family_of(each.name): each.message
+            for each in entry_points.broken()
+            if each.group == entry_points.OPERATORS and not each.spare
+        }
 
     def also(self, case: Case) -> tuple[str, ...]:
         """Elementary functions are run over the whole range of their dtype as well."""
@@ -209,9 +219,7 @@ def _candidates(
 @cache
 def _elementary() -> frozenset[str]:
     """The families of elementary functions."""
-    return frozenset(
-        record.name.rpartition(".")[2] for record in OPERATORS.values() if record.elementary
-    )
+    return frozenset(family_of(record.name) for record in OPERATORS.values() if record.elementary)
 
 
 @cache

@@ -14,6 +14,8 @@ from typing import IO, TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from relaxcheck.extensions.entry_points import FIXES, require
+from relaxcheck.extensions.naming import ExtensionError
 from relaxcheck.harness.paths import WORKING
 from relaxcheck.harness.releases.processes import running
 from relaxcheck.harness.releases.releases import (
@@ -134,6 +136,11 @@ def _surveyed() -> Iterator[Surveyed]:
     from relaxcheck.fixes.framework.fix import Need
     from relaxcheck.fixes.upstream import over_cpp
 
+    try:
+        require(FIXES)
+    except ExtensionError as error:
+        # The engine quotes the last line.
+        raise SystemExit(str(error)) from error
     for fix in fixes.ALL:
         parts = tuple(probe_parts(fix))
         need = Need.of([part.present for part in parts])

@@ -15,6 +15,7 @@ from typing import Self
 
 import msgspec
 
+from relaxcheck.extensions.entry_points import demand, record
 from relaxcheck.generators.core.case import encode
 from relaxcheck.harness.events import Event, EventType
 from relaxcheck.harness.kinds import decode_record
@@ -22,6 +23,7 @@ from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.releases.releases import Release, advice, own
 from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.endings import may_be_spoilt, outcome_of
+from relaxcheck.harness.workers.extending import needed
 from relaxcheck.harness.workers.jobs import Job, Limits, Queued, Worker, limits_for
 from relaxcheck.harness.workers.marker import IDLE, Mark, mark
 from relaxcheck.harness.workers.processes import LONGEST_ANSWER, Zygote, ZygoteGone
@@ -72,6 +74,8 @@ class Pool:
         self._kinds: dict[str, None] = {}
         self._zygote = self._started()
         self.environment, self.fixes = self._zygote.environment, self._zygote.fixes
+        self._broken = self._zygote.broken
+        record(self._broken)
 
     def __enter__(self) -> Self:
         return self
@@ -117,7 +121,13 @@ class Pool:
         )
 
     def submit(self, *jobs: Job, first: bool = False) -> None:
-        """Queue ``jobs``, ``first`` or last; each starts as soon as a worker is free."""
+        """Queue ``jobs``, ``first`` or last; each starts as soon as a worker is free.
+
+        Raises:
+            ExtensionError: a case needs an entry point that is broken in this pool's environment.
+        """
+        for job in jobs if self._broken else ():
+            demand(needed(job.case, self._broken))
         queued = [Queued(job) for job in jobs]
         self._kinds.update((job.case.kind, None) for job in jobs)
         if first:

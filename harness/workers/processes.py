@@ -154,6 +154,7 @@ class Zygote:
         try:
             first = self._reply()
             self.environment, self.fixes = first.environment, first.fixes
+            self.broken = first.broken
         except ZygoteGone:
             raise ZygoteGone(self.close()) from None
         except BaseException:

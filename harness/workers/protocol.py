@@ -4,6 +4,7 @@ import enum
 
 import msgspec
 
+from relaxcheck.extensions.entry_points import Broken
 from relaxcheck.harness.kind import Tracing
 
 SCRATCH = "RELAXCHECK_SCRATCH"
@@ -38,7 +39,8 @@ class BundledFix(msgspec.Struct, frozen=True):
 class Reply(msgspec.Struct, frozen=True):
     """The ``pid`` of a new worker; or of a reaped one, with its signal or its exit code.
 
-    The first reply has the versions of the ``environment``, and the ``fixes``.
+    The first reply has the versions of the ``environment``, the ``fixes``, and the entry points
+    that are ``broken`` there.
     """
 
     pid: int = 0
@@ -46,6 +48,7 @@ class Reply(msgspec.Struct, frozen=True):
     exit_code: int | None = None
     environment: dict[str, str] = {}
     fixes: tuple[BundledFix, ...] = ()
+    broken: tuple[Broken, ...] = ()
 
 
 class Ask(enum.StrEnum):

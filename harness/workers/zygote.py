@@ -23,6 +23,7 @@ from pathlib import Path
 
 import msgspec
 
+from relaxcheck.extensions.entry_points import broken
 from relaxcheck.extensions.naming import ExtensionError
 from relaxcheck.fixes.sym_api import root as roots
 from relaxcheck.harness import kinds
@@ -81,7 +82,8 @@ def main() -> None:
     # The engine's end closes when it dies, however it dies; then no process may remain.
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         own = _children()
-        _send(engine, Reply(environment=_environment(), fixes=_fixes()))
+        fixes = _fixes()
+        _send(engine, Reply(environment=_environment(), fixes=fixes, broken=broken()))
         _serve(engine, own)
     _end_orphans(set())
     if SCRATCH in os.environ:

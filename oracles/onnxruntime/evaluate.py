@@ -15,7 +15,7 @@ from relaxcheck.oracles.onnxruntime.graph import Graph, Wire
 from relaxcheck.oracles.registry import discover, extend
 
 discover("relaxcheck.oracles.onnxruntime.operators")
-extend(entry_points.ONNXRUNTIME, operator)
+extend(entry_points.ONNXRUNTIME, operator, OPERATORS)
 
 limit(ANY, dtype("uint64"), "uint64 does not fit int64")
 

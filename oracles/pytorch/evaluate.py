@@ -25,7 +25,7 @@ torch.backends.mkldnn.enabled = False  # oneDNN is slower on tensors this small
 torch.backends.nnpack.set_flags(False)
 
 discover("relaxcheck.oracles.pytorch.operators")
-extend(entry_points.PYTORCH, operator)
+extend(entry_points.PYTORCH, operator, OPERATORS)
 
 limit(ANY, dtype("uint64"), "uint64 does not fit int64")
 

@@ -18,7 +18,7 @@ from relaxcheck.oracles.reference.gradients.backward import gradient
 from relaxcheck.oracles.registry import discover, extend
 
 discover("relaxcheck.oracles.reference.operators")
-extend(entry_points.REFERENCE, operator)
+extend(entry_points.REFERENCE, operator, OPERATORS)
 
 
 def evaluate(

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
@@ -88,6 +89,14 @@ def warn(text: str) -> None:
     error_console().print(line, markup=False, highlight=False, soft_wrap=True)
 
 
+def _warn_of_extensions() -> None:
+    """Name in one line what installed packages bring and this command did without."""
+    from relaxcheck.extensions.entry_points import broken, warning
+
+    if left_out := broken():
+        warn(warning(left_out))
+
+
 def called_as() -> str:
     """The command by which the user called this program, for commands that we suggest."""
     called = Path(sys.argv[0])
@@ -107,6 +116,10 @@ def one_line_errors() -> Iterator[None]:
 
     try:
         yield
+        _warn_of_extensions()
+    except typer.Exit:
+        _warn_of_extensions()
+        raise
     except (CaseError, ExtensionError, JournalError, PoolError) as error:
         warn(str(error))
         sys.exit(BAD_INPUT)

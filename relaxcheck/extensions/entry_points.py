@@ -1,10 +1,11 @@
 """The entry points by which an installed package brings extensions, found in one place.
 
-Metadata is read at the first question, and an object is imported when it is used, so that a package
-that is broken or slow disturbs no command that does not need it.
+Metadata is read at the first question, and an object is imported when it is used. An entry point
+that cannot be used is recorded as ``Broken``: it stops a command that needs it (``require``), and
+no other.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -91,24 +92,106 @@ class Registered:
         return made
 
 
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """An entry point that cannot be used, and the reason: one line that names both.
+
+    ``spare``: relaxcheck has something of that name itself, so that no case needs it.
+    """
+
+    group: str
+    name: str
+    distribution: str
+    message: str
+    spare: bool = False
+
+
+_broken: dict[tuple[str, str], Broken] = {}
+"""Those that were recorded in this process or, by ``record``, in another, by group and name."""
+
+
 def registered(group: str) -> Mapping[str, Registered]:
     """The entry points of ``group``, by name.
 
-    Raises:
-        ExtensionError: two packages have one of the same name, or its value is no name of an
-            object in a module.
+    Recorded as broken are those of which two packages have one of the same name, and those whose
+    value is no name of an object in a module.
     """
     return _registered(group)
+
+
+def usable(
+    group: str, type_: type[T], taken: Container[str] = ()
+) -> Iterator[tuple[Registered, T]]:
+    """The entry points of ``group`` with their objects, each of which is to be a ``type_``.
+
+    Those that cannot be used, or have a name that is ``taken``, are recorded as broken.
+    """
+    for each in registered(group).values():
+        if each.name in taken:
+            skip(each, "relaxcheck has one of that name itself", spare=True)
+            continue
+        try:
+            made = each.load_as(type_)
+        except ExtensionError as error:
+            skip(each, error)
+        else:
+            yield each, made
+
+
+def skip(each: Registered, error: ExtensionError | str, *, spare: bool = False) -> None:
+    """Record that ``each`` cannot be used; ``error`` names it, or is only the reason."""
+    message = str(error) if isinstance(error, ExtensionError) else f"{each.title}: {error}"
+    record([Broken(each.group, each.name, each.distribution, message, spare)])
+
+
+def record(entries: Iterable[Broken]) -> None:
+    """Record ``entries`` as broken; of those of one group and name the first."""
+    for each in entries:
+        _broken.setdefault((each.group, each.name), each)
+
+
+def broken() -> tuple[Broken, ...]:
+    """The entry points that turned out to be broken so far."""
+    return tuple(_broken.values())
+
+
+def require(*groups: str, names: Collection[str] | None = None) -> None:
+    """Check that no entry point of ``groups``, of those called ``names`` if given, is broken.
+
+    Those that this process did not use yet do not count.
+
+    Raises:
+        ExtensionError: one is; the message counts the others.
+    """
+    demand(
+        each for each in broken() if each.group in groups and (names is None or each.name in names)
+    )
+
+
+def demand(entries: Iterable[Broken]) -> None:
+    """Raise ``ExtensionError`` if there are ``entries``: the first, and a count of the others."""
+    if listed := tuple(entries):
+        raise ExtensionError(listed[0].message + _others(len(listed) - 1))
+
+
+def warning(entries: Collection[Broken]) -> str:
+    """The line about ``entries``, which the command at hand did without."""
+    first, *others = entries
+    return f"left out: {first.message}{_others(len(others))}"
+
+
+def _others(number: int) -> str:
+    more = f"{number} more cannot be used: " if number else ""
+    return f" ({more}relaxcheck releases doctor lists all)"
 
 
 def folders() -> tuple[str, ...]:
     """The folders that all registered objects are imported from, each once.
 
-    Raises:
-        ExtensionError: there is no module for one.
+    An entry point without a module is recorded as broken.
     """
     every = (each for group in GROUPS for each in registered(group).values())
-    return tuple(dict.fromkeys(str(_folder(each)) for each in every))
+    return tuple(dict.fromkeys(str(folder) for each in every for folder in _folder(each)))
 
 
 def sources() -> str:
@@ -117,14 +200,16 @@ def sources() -> str:
     Their operators, oracles, registrations and fixes decide how any case ends.
     """
     every = (each for group in GROUPS if group != PIPELINES for each in registered(group).values())
-    return "".join(sorted({digest(each.value) for each in every}))
+    return "".join(sorted({digest(each.value) for each in every if _folder(each)}))
 
 
-def _folder(each: Registered) -> Path:
+def _folder(each: Registered) -> tuple[Path, ...]:
+    """The folder of its module; none if there is no such module."""
     try:
-        return folder_of(each.value)
+        return (folder_of(each.value),)
     except ExtensionError as error:
-        raise ExtensionError(f"{each.title}: {error}") from error
+        skip(each, f"{error}")
+        return ()
 
 
 @cache
@@ -132,13 +217,17 @@ def _registered(group: str) -> Mapping[str, Registered]:
     # Another release's environment does not have them.
     search_also(folders_of_extensions())
     by_name: dict[str, Registered] = {}
+    twice: set[str] = set()
     for each in sorted(_read(group), key=lambda each: (each.name, each.distribution)):
         if not is_own(each.value):
-            raise ExtensionError(f"{each.title}: {each.value!r} is not of the form module:object")
+            skip(each, f"{each.value!r} is not of the form module:object")
+            continue
         other = by_name.setdefault(each.name, each)
         if other != each:
-            raise ExtensionError(f"{each.title}: {other.distribution} has one of that name too")
-    return by_name
+            # Which of them is meant, nobody said.
+            twice.add(each.name)
+            skip(each, f"{other.distribution} has one of that name too")
+    return {name: each for name, each in by_name.items() if name not in twice}
 
 
 def _read(group: str) -> Iterator[Registered]:

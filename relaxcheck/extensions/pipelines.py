@@ -26,8 +26,14 @@ NAMES_VARIABLE = "RELAXCHECK_PIPELINES"
 
 
 def named(name: str) -> str:
-    """The pipeline that a user calls ``name``: an entry point's name stands for its function."""
+    """The pipeline that a user calls ``name``: an entry point's name stands for its function.
+
+    Raises:
+        ExtensionError: the entry point of that name cannot be used.
+    """
     registered = entry_points.registered(entry_points.PIPELINES).get(name)
+    if registered is None:
+        entry_points.require(entry_points.PIPELINES, names=(name,))
     return name if registered is None else registered.value
 
 

@@ -15,6 +15,8 @@ def lines(found: Diagnosis, title: str) -> Iterator[str]:
     yield f"{title}: {found.version or 'no TVM'}, compared with {found.compared}: {looked}"
     if found.error:
         yield f"importing tvm raised {found.error}"
+    for line in found.extensions:
+        yield f"extension that cannot be used: {line}"
     if not found.complaints:
         yield "All of them are there, and can be called as relaxcheck calls them."
         return

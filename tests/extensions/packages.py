@@ -34,6 +34,7 @@ def reachable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def _forget() -> None:
     pipelines.function.cache_clear()
     entry_points._registered.cache_clear()
+    entry_points._broken.clear()
 
 
 def distribution(folder: Path, name: str, groups: Mapping[str, Mapping[str, str]]) -> None:

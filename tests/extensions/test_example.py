@@ -139,14 +139,14 @@ def test_its_operator_is_drawn_compiled_and_judged(user: User) -> None:
             "relaxcheck.operators",
             "exp",
             "odd:number",
-            "there is a record of that operator alre",
+            "relaxcheck has one of that name itself",
             marks=pytest.mark.slow,
         ),
         pytest.param(
             "relaxcheck.oracles.reference",
             "exp",
             "odd:register",
-            "operator exp is declared twice",
+            "relaxcheck has one of that name itself",
             marks=pytest.mark.slow,
         ),
         ("relaxcheck.registrations", "w", "odd:register", "it raised ValueError: not today"),
@@ -166,7 +166,7 @@ def test_its_operator_is_drawn_compiled_and_judged(user: User) -> None:
         ),
     ],
 )
-def test_a_broken_package_is_one_line_with_its_name(
+def test_a_broken_package_is_a_warning_for_cases_that_do_without(
     user: User, tmp_path: Path, group: str, name: str, value: str, message: str
 ) -> None:
     (tmp_path / "raising.py").write_text("raise RuntimeError('no')\n")
@@ -178,7 +178,67 @@ def test_a_broken_package_is_one_line_with_its_name(
     ended = broken.run(
         *("fuzz", "relu", "--cases", 1, "--workers", 1, "--out", tmp_path / "campaign")
     )
+    assert ended.returncode == 0
+    assert "Judged 1 by two oracles" in ended.stdout
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith(f"relaxcheck: left out: {name} of wreck 1.0 ({group}): ")
+    assert message in line
+
+
+@pytest.fixture(scope="module")
+def wreck(user: User, tmp_path_factory: pytest.TempPathFactory) -> User:
+    """The example beside a package with an operator and a fix that nobody can import."""
+    folder = tmp_path_factory.mktemp("wreck")
+    shutil.copytree(user.packages, folder, dirs_exist_ok=True)
+    (folder / "raising.py").write_text("raise RuntimeError('no')\n")
+    points = {"relaxcheck.operators": "mine.broken", "relaxcheck.fixes": "own-fix"}
+    distribution(folder, "wreck", {group: {name: "raising:X"} for group, name in points.items()})
+    return User(folder, user.project)
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (("fuzz", "--cases", 1), "mine.broken"),
+        (("fuzz", "broken", "--cases", 1), "mine.broken"),
+        (("conform", "--pipeline", "folding", "--max-cases", 1, "--fixes", "off"), "mine.broken"),
+        (("fuzz", "relu", "--cases", 1, "--fixes", "on"), "own-fix"),
+        pytest.param(("fixes",), "own-fix", marks=pytest.mark.slow),
+    ],
+)
+def test_a_command_that_needs_the_broken_package_says_so_in_one_line(
+    wreck: User, tmp_path: Path, command: tuple[str, ...], name: str
+) -> None:
+    out = () if command == ("fixes",) else ("--workers", 1, "--out", tmp_path / "out")
+    ended = wreck.run(*command, *out)
     assert ended.returncode == 2
     (line,) = ended.stderr.splitlines()
-    assert f"{name} of wreck 1.0 ({group}): " in line
-    assert message in line
+    assert f"{name} of wreck 1.0 (" in line
+    assert "importing raising raised RuntimeError: no" in line
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("families",),
+        pytest.param(("operators",), marks=pytest.mark.slow),
+        ("replay", "bounds-of-a-shift"),
+    ],
+)
+def test_a_command_that_does_not_need_the_broken_package_goes_on(
+    wreck: User, command: tuple[str, ...]
+) -> None:
+    ended = wreck.run(*command)
+    assert ended.returncode == 0
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith("relaxcheck: left out: ")
+    assert "importing raising raised RuntimeError: no" in line
+
+
+@pytest.mark.slow
+def test_the_doctor_lists_what_is_broken(wreck: User) -> None:
+    ended = wreck.run("releases", "doctor", "0.27")
+    assert ended.returncode == 1
+    listed = re.findall(r"^extension that cannot be used: (\S+) of wreck", ended.stdout, re.M)
+    assert sorted(listed) == ["mine.broken", "own-fix"]

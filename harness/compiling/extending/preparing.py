@@ -10,8 +10,10 @@ from relaxcheck.extensions.pipelines import chosen, function
 def prepare() -> None:
     """Register with TVM what installed packages bring; import the functions that the user named.
 
+    A registration that cannot be imported, or raises, is recorded as broken.
+
     Raises:
-        ExtensionError: one cannot be imported, is no function, or raised.
+        ExtensionError: a named function cannot be imported, or is none.
     """
     for each in entry_points.registered(entry_points.REGISTRATIONS).values():
         _register(each)
@@ -22,8 +24,12 @@ def prepare() -> None:
 @cache
 def _register(each: entry_points.Registered) -> None:
     """Call the function ``each``, once a process."""
-    register = each.load()
+    try:
+        register = each.load()
+    except ExtensionError as error:
+        entry_points.skip(each, error)
+        return
     try:
         register()
     except Exception as error:
-        raise ExtensionError(f"{each.title}: it raised {described(error)}") from error
+        entry_points.skip(each, f"it raised {described(error)}")

@@ -42,6 +42,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
     """All that ``release`` (of version ``version``) lacks of what ``compared`` to it has.
 
     ``looked`` counts the names by sort. ``error`` is what importing TVM raised, if it did.
+    ``extensions`` are lines about entry points of installed packages that cannot be used.
     """
 
     release: str
@@ -50,6 +51,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
     looked: dict[str, int]
     complaints: tuple[Complaint, ...]
     error: str = ""
+    extensions: tuple[str, ...] = ()
 
 
 def diagnosed(release: Release, operators: Sequence[str], passes: Sequence[str]) -> Diagnosis:

@@ -8,6 +8,7 @@ from relaxcheck.cli.causes import known_causes
 from relaxcheck.cli.exit_codes import BAD_INPUT, FAILED, FAULT, INTERRUPTED
 from relaxcheck.cli.reporters import Ended, Reporter
 from relaxcheck.cli.terminal import called_as
+from relaxcheck.extensions.entry_points import FIXES, require
 from relaxcheck.harness.campaign.campaign import Campaign, Plan
 from relaxcheck.harness.campaign.declared import take_declared, with_declared
 from relaxcheck.harness.campaign.drawing import keep_hypothesis_in
@@ -46,6 +47,8 @@ def run(wanted: Run, reporter: Reporter) -> int:
         CaseError: it cannot be continued with these versions, its release is not installed, or
             the file of expected failures is malformed.
         JournalError: its folder cannot be written.
+        ExtensionError: an operator or a fix that it needs is of an installed package that cannot be
+            used.
         PoolError: the workers cannot start; or, at the end, those of one release ran no case.
     """
     options, plan = wanted.options, wanted.plan
@@ -61,6 +64,8 @@ def run(wanted: Run, reporter: Reporter) -> int:
         keep_hypothesis_in(directory / "hypothesis")
         reporter.say("Starting workers: importing TVM, PyTorch and ONNX Runtime …")
         with _workers(wanted) as pool:
+            if True in plan.fixes:
+                require(FIXES)
             if wanted.resume:
                 check_versions(directory, journal.description, pool.environment)
             journal.describe(pool.environment)
