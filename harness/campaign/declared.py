@@ -3,6 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from relaxcheck.extensions.naming import is_own
+from relaxcheck.extensions.pipelines import refusal
+from relaxcheck.generators.core.case import AnyCase
 from relaxcheck.harness.campaign.campaign import Plan
 from relaxcheck.harness.campaign.state import State
 from relaxcheck.harness.known.expected_failures import Known, KnownFinding
@@ -45,6 +48,12 @@ def _concerns(finding: KnownFinding, versions: Sequence[str]) -> bool:
     return any(finding.concerns(version, fixes=finding.case.fixes) for version in versions)
 
 
+def _is_refused(case: AnyCase) -> bool:
+    """True if ``case`` is compiled by a pipeline of a user's own that this run does not have."""
+    pipeline = str(getattr(case, "pipeline", ""))
+    return is_own(pipeline) and bool(refusal(pipeline))
+
+
 def _concerned(declared: Sequence[Known], versions: Sequence[str], plan: Plan) -> Iterator[Finding]:
     families = {family.name for family in plan.families}
     for entry in declared:
@@ -52,6 +61,7 @@ def _concerned(declared: Sequence[Known], versions: Sequence[str], plan: Plan) -
             isinstance(entry, KnownFinding)
             and entry.case.family in families
             and entry.case.fixes in plan.fixes
+            and not _is_refused(entry.case)
             and _concerns(entry, versions)
         ):
             yield entry.finding

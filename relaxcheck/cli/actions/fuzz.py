@@ -3,6 +3,7 @@
 import os
 import random
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
@@ -21,12 +22,15 @@ from relaxcheck.cli.reporters import (
     TextReporter,
 )
 from relaxcheck.cli.terminal import RUNS, console
+from relaxcheck.extensions import entry_points
 from relaxcheck.extensions.naming import is_own
+from relaxcheck.extensions.pipelines import allow, refusal
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.targets import LLVM
 from relaxcheck.harness.campaign.campaign import Plan
 from relaxcheck.harness.campaign.drawing import WHOLE, keep_hypothesis_in
 from relaxcheck.harness.campaign.fixes import Fixes
+from relaxcheck.harness.campaign.options import ALL as ALL_FAMILIES
 from relaxcheck.harness.campaign.options import (
     Options,
     check_without_relax,
@@ -40,6 +44,7 @@ from relaxcheck.harness.kinds import operators, way
 from relaxcheck.harness.known.known import known_findings
 from relaxcheck.harness.native.toolchain import chosen_target
 from relaxcheck.harness.releases.releases import ALL, left_out, named, own
+from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Limits
 
@@ -157,6 +162,9 @@ def _options(request: Request) -> Options:
     target = chosen_target(request.target or LLVM).name
     releases = (own().name,) if request.tvm is None else named(request.tvm, alone=True)
     stamp = datetime.now(UTC).strftime("%Y-%m-%d-%H%M%S")
+    if not request.families or ALL_FAMILIES in request.families:
+        # They would be all but those, and a seed would draw other cases.
+        entry_points.require(entry_points.OPERATORS)
     options = Options(
         chosen_families(request.families, target),
         chosen_pipelines(pipelines, target),
@@ -177,9 +185,36 @@ def _plan(request: Request, options: Options) -> Plan:
     return options.plan(
         seconds,
         cases,
-        known_findings(request.known),
+        _known(request.known, options),
         until_new=request.until_new,
     )
+
+
+def _known(campaigns: Sequence[Path], options: Options) -> tuple[Finding, ...]:
+    """The findings of ``campaigns``.
+
+    Raises:
+        CaseError: to try one takes a pipeline of the user's own, which nobody named.
+        JournalError: as ``known_findings``.
+    """
+    found = known_findings(campaigns)
+    for finding in found:
+        pipeline = str(getattr(finding.case, "pipeline", ""))
+        tried = (
+            finding.case.family in options.families and finding.case.fixes in options.fixes.sides
+        )
+        if not (tried and is_own(pipeline)):
+            continue
+        if refusal(pipeline):
+            raise CaseError(
+                f"--known {' '.join(map(str, campaigns))}: the finding {finding.fingerprint} is "
+                f"compiled by {pipeline}, which a case alone may not have imported; if it is "
+                f"yours, name it: --pipeline {pipeline} (beside TVM's: --pipelines "
+                f"build,{pipeline})"
+            )
+        # One that an installed package registers: workers on other releases have no such package.
+        allow([pipeline])
+    return found
 
 
 def _extent(request: Request) -> tuple[float, int | None]:
