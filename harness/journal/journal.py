@@ -9,7 +9,6 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -29,9 +28,11 @@ from relaxcheck.harness.journal.journal_file import (
     damage,
     has_log,
     locked,
+    remove,
     salvage,
 )
 from relaxcheck.harness.journal.packing import PackingError, pack, unpack
+from relaxcheck.harness.journal.recorded import Recorded
 from relaxcheck.harness.journal.tally import Tally
 from relaxcheck.harness.kinds import decode, decode_record
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
@@ -65,25 +66,11 @@ class JournalError(RuntimeError):
     """The journal cannot be opened or written; the message is one line that says what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """A case as the journal holds it; ``outcome`` is None if it never ended.
-
-    ``expected_by`` names the expected failure that covers it, ``finding`` is the fingerprint of the
-    finding that counts it, if there is one.
-    """
-
-    case: AnyCase
-    purpose: str
-    outcome: Outcome | None
-    expected_by: str | None
-    finding: str | None
-
-
 class Journal:
     """The journal in the folder ``directory``.
 
-    Only one process at a time can have it open for writing; the lock goes with the process.
+    Only one process at a time can have it open for writing; the lock goes with the process. A new
+    one that an exception closes before its first case is removed again.
 
     Raises:
         JournalError: the folder or the file cannot be written; the file is no journal; a new
@@ -94,6 +81,7 @@ class Journal:
     def __init__(self, directory: Path, mode: Mode = Mode.NEW):
         self.path = directory / FILE_NAME
         self._lock: int | None = None
+        self._new = mode is Mode.NEW
         try:
             self._db = self._opened(directory, mode)
         except OSError as error:
@@ -118,9 +106,12 @@ class Journal:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        unused = kind is not None and self._new and not self.identifiers("", 1)
         self._db.close()
         if self._lock is not None and not has_log(self.path):
             os.ftruncate(self._lock, 0)
+        if unused:
+            remove(self.path)
         self._unlock()
 
     def _opened(self, directory: Path, mode: Mode) -> sqlite3.Connection:

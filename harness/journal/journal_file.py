@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import msgspec
@@ -75,6 +75,15 @@ def create(path: Path) -> None:
     unfinished = path.with_suffix(".new")
     _fresh(unfinished).close()
     unfinished.rename(path)
+
+
+def remove(path: Path) -> None:
+    """Remove the closed journal ``path`` with its lock, and their folder if it is empty then."""
+    for each in (path, _log(path), path.with_name(path.name + "-shm"), path.with_name(_LOCK_NAME)):
+        each.unlink(missing_ok=True)
+    # Files of the user's own, or of Hypothesis, may be there.
+    with suppress(OSError):
+        path.parent.rmdir()
 
 
 def whole(path: Path) -> bytes:

@@ -203,6 +203,46 @@ def test_known_findings_are_tried_first_and_are_not_new(
     assert (ended.exit_code, list(other.blame)) == (1, ["dilation.w"])
 
 
+def test_a_known_case_of_a_pipeline_that_nobody_named_is_one_line(
+    fuzz: Fuzz, tmp_path: Path
+) -> None:
+    member = family(NAME, tuple(PIPELINES))
+    case = member.build(complete(member.axes, {"data_layout": "NWC"}), 7)
+    case = msgspec.structs.replace(case, pipeline="mine:passes")
+    wrong = Outcome(Verdict.WRONG_VALUE, "compare", "toy", "all of it")
+    finding = Finding("", wrong.verdict, "compare", "toy", wrong.message, {}, case, wrong)
+    with Journal(tmp_path / "first") as journal:
+        journal.write_finding("0" * 12, msgspec.json.encode(finding))
+    known = ("--known", tmp_path / "first", "--cases", 1)
+    ended = fuzz(NAME, *known, "--out", tmp_path / "out")
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    (line,) = ended.stderr.splitlines()
+    assert f"--known {tmp_path / 'first'}: the finding " in line
+    assert "is compiled by mine:passes" in line
+    assert "name it: --pipeline mine:passes (beside TVM's: --pipelines build,mine:passes)" in line
+    assert not (tmp_path / "out").exists()
+    # A campaign that cannot draw it does not try it.
+    others = fuzz("relu", *known, "--format", "jsonl", "--out", tmp_path / "out")
+    assert list(events(others)[-1]["known"].values()) == [FindingStatus.UNTRIED]
+    assert others.exit_code == 0
+
+
+def test_a_campaign_whose_workers_do_not_start_leaves_nothing(
+    fuzz: Fuzz, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOY_FAULTS", "none")
+    good = running.Pool
+    monkeypatch.setattr(running, "Pool", partial(Pool, zygote="tests.harness.no_such_zygote"))
+    arguments = (NAME, "--cases", 1, "--out", tmp_path / "out")
+    ended = fuzz(*arguments)
+    assert ended.exit_code == 2
+    assert "no_such_zygote" in ended.stderr
+    assert not (tmp_path / "out").exists()
+    monkeypatch.setattr(running, "Pool", good)
+    assert fuzz(*arguments).exit_code == 0
+    assert len(drawn(tmp_path / "out")) == 1
+
+
 def test_a_known_case_that_fails_in_another_way_is_new(fuzz: Fuzz, tmp_path: Path) -> None:
     member = family(NAME, tuple(PIPELINES))
     case = member.build(complete(member.axes, {"data_layout": "NWC"}), 7)
