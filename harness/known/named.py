@@ -17,6 +17,7 @@ from relaxcheck.harness.known.expected_failures import (
     case_point,
     declared,
 )
+from relaxcheck.harness.known.tally import utc_today
 from relaxcheck.harness.outcomes.severity import Severity
 from relaxcheck.harness.paths import CORPUS
 from relaxcheck.harness.releases.releases import covers
@@ -45,7 +46,8 @@ class NamedCause:
     the fixes on the entry is right on each release in question; ``fixes`` are those made for it.
     ``fits``: the title is true of the finding, which has the same operators and the same blame.
     Where it is not, the two fail by the same error, and the programs differ. ``fault`` says what is
-    wrong in TVM's sources, if somebody has read them.
+    wrong in TVM's sources, if somebody has read them. ``declared``: the list expects the finding's
+    failure on a release in question, with the fixes as it has them, and today.
     """
 
     title: str
@@ -56,6 +58,7 @@ class NamedCause:
     source: Source = Source.CORPUS
     fixes: tuple[str, ...] = ()
     fault: str = ""
+    declared: bool = False
 
     @property
     def place(self) -> str:
@@ -115,7 +118,7 @@ def _of_corpus(
         return None
     nearest = _nearest(candidates, finding)
     fits = _fits(nearest, finding)
-    return _named(nearest, versions, fits=fits) if fits or _tells(finding) else None
+    return _named(nearest, finding, versions, fits=fits) if fits or _tells(finding) else None
 
 
 def _of_table(finding: Finding) -> NamedCause | None:
@@ -130,13 +133,20 @@ def _of_table(finding: Finding) -> NamedCause | None:
 def _of_declared(
     finding: Finding, known: Sequence[Known], versions: Sequence[str]
 ) -> NamedCause | None:
-    """The first declaration that expects ``finding``, and says why."""
-    for entry in known:
-        if entry.reason and any(_expects(entry, finding, version) for version in versions):
+    """The first declaration that expects ``finding``, of those that say why if there are any."""
+    for entry in sorted(known, key=lambda entry: not entry.reason):
+        if any(_expects(entry, finding, version) for version in versions):
             # A title holds the fault alone: what follows explains it.
             reason = entry.reason.partition(". ")[0].partition(": ")[0]
-            title = f"{entry.operator}: {reason.rstrip('.')}"
-            return NamedCause(title, entry.name, entry.issue, False, True, source=Source.DECLARED)
+            return NamedCause(
+                f"{entry.operator}: {reason.rstrip('.')}",
+                entry.name,
+                entry.issue,
+                cured=False,
+                fits=bool(reason),
+                source=Source.DECLARED,
+                declared=not entry.expired(utc_today()),
+            )
     return None
 
 
@@ -247,7 +257,7 @@ def _nearest(entries: Sequence[Entry], finding: Finding) -> Entry:
     return min(entries, key=distance)
 
 
-def _named(entry: Entry, versions: Sequence[str], *, fits: bool) -> NamedCause:
+def _named(entry: Entry, finding: Finding, versions: Sequence[str], *, fits: bool) -> NamedCause:
     record = entry.expected
     on = [
         by_fixes.get("on")
@@ -256,5 +266,14 @@ def _named(entry: Entry, versions: Sequence[str], *, fits: bool) -> NamedCause:
         if covers(release, version)
     ]
     cured = bool(on) and all(verdict is not None and verdict.is_right for verdict in on)
-    fault = record.fault if fits else ""
-    return NamedCause(record.title, entry.name, record.issue, cured, fits, fault=fault)
+    here = [record.verdict(version, fixes=finding.case.fixes) for version in versions]
+    fails = any(verdict is not None and verdict.is_failure for verdict in here)
+    return NamedCause(
+        record.title,
+        entry.name,
+        record.issue,
+        cured,
+        fits,
+        fault=record.fault if fits else "",
+        declared=fits and fails,
+    )

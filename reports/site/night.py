@@ -46,7 +46,10 @@ class NightError(CaseError):
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """A finding as a night saw it; ``count`` is its number of cases, ``case`` its smallest."""
+    """A finding as a night saw it; ``count`` is its number of cases, ``case`` its smallest.
+
+    ``declared`` is the corpus entry or the declared failure that expected it, empty if none did.
+    """
 
     fingerprint: str
     title: str
@@ -62,13 +65,15 @@ class Seen(msgspec.Struct, frozen=True):
     cured: bool | None
     releases: Mapping[str, str]
     case: msgspec.Raw
+    declared: str = ""
 
 
 class Night(msgspec.Struct, frozen=True):
     """A campaign: its ``release`` or releases, options and versions, and what it saw.
 
     ``began`` and ``ended`` are in UTC. ``verdicts`` counts drawn cases; a block of expressions is
-    one. ``faults`` is the number of distinct causes, error messages left out. Fingerprints are
+    one. ``faults`` is the number of distinct causes, error messages and declared failures left out.
+    Fingerprints are
     compared within one format, ``fingerprints``. ``stream`` names the seed and the shards. ``gone``
     are fingerprints of earlier findings whose cases ran again and passed.
     """
@@ -130,7 +135,10 @@ def read_night(directory: Path, naming: Naming = lambda findings, versions: {}) 
         verdicts = {str(verdict): count for verdict, count in journal.counts(DRAWN).items()}
         began, ended = _span(journal.path)
     has_run = "apache-tvm" in description
-    titles = headings(findings, naming(findings, each_version(description)) if has_run else {})
+    named = naming(findings, each_version(description)) if has_run else {}
+    titles = headings(findings, named)
+    declared = {key: cause.place for key, cause in named.items() if cause.declared}
+    undeclared = tuple(each for each in findings if each.fingerprint not in declared)
     return Night(
         directory.resolve().name,
         began,
@@ -141,16 +149,19 @@ def read_night(directory: Path, naming: Naming = lambda findings, versions: {}) 
         description.get(TARGET, ""),
         tuple(description.get("families", "").split()),
         verdicts,
-        len(counted_causes(findings, ())),
+        len(counted_causes(undeclared, ())),
         description.get(FINGERPRINTS, ""),
         f"{description.get('seed', '')} {description.get('shard', '')}",
-        tuple(_seen(finding, titles[finding.fingerprint]) for finding in findings),
+        tuple(
+            _seen(each, titles[each.fingerprint], declared.get(each.fingerprint, ""))
+            for each in findings
+        ),
         _gone(events),
         any(event.type is EventType.INTERRUPTED for event in events),
     )
 
 
-def _seen(finding: Finding, title: str) -> Seen:
+def _seen(finding: Finding, title: str, declared: str) -> Seen:
     return Seen(
         finding.fingerprint,
         title,
@@ -166,6 +177,7 @@ def _seen(finding: Finding, title: str) -> Seen:
         finding.cured,
         {name: str(verdict) for name, verdict in finding.releases.items()},
         msgspec.Raw(encode(finding.case)),
+        declared,
     )
 
 

@@ -79,6 +79,7 @@ def _numbered(
     faults.sort(
         key=lambda pair: (
             fates.index(pair[1].fate),
+            pair[1].declared,
             order.index(_severity(pair[1])),
             -pair[1].cases,
             pair[1].last.fingerprint,
@@ -125,6 +126,7 @@ def _data(series: Sequence[Series], faults: Sequence[tuple[int, Fault]]) -> obje
                 fault.nights,
                 fault.cases,
                 bool(fault.last.cured),
+                in_sight(fault.last.declared),
             ]
             for at, fault in faults
         ],
@@ -193,11 +195,14 @@ def _summary(series: Series, at: int, numbers: Mapping[tuple[int, str], int]) ->
     counts = {fate: len(series.of(fate)) for fate in Fate}
     there = series.of(*OPEN)
     wrong = sum(fault.last.severity == Severity.WRONG_RESULT for fault in there)
+    expected = series.declared
+    gone = sum(fault.fate is Fate.FIXED for fault in expected)
     facts = (
         Fact("faults", str(len(there)), plural(wrong, "wrong result")),
         Fact("new", str(counts[Fate.NEW])),
         Fact("came back", str(counts[Fate.RETURNED])),
         Fact("fixed", str(counts[Fate.FIXED]), "since they were seen"),
+        Fact("declared", str(len(expected)), f"besides; {gone} fixed" if gone else "besides"),
         Fact("nights", str(len(series.nights)), f"last {moment(series.last.began)}"),
         Fact("cases", f"{series.last.cases:,}", "in the last night"),
     )
@@ -205,7 +210,9 @@ def _summary(series: Series, at: int, numbers: Mapping[tuple[int, str], int]) ->
     for fate in (Fate.NEW, Fate.RETURNED, Fate.FIXED):
         faults = series.of(fate)
         if fate is Fate.FIXED:
-            faults = tuple(each for each in faults if each.ended == len(series.nights) - 1)
+            # Of a declared one somebody has to remove the declaration.
+            every = (*faults, *(each for each in expected if each.fate is fate))
+            faults = tuple(each for each in every if each.ended == len(series.nights) - 1)
         ordered = sorted(
             ((numbers[at, fault.last.fingerprint], fault) for fault in faults),
             key=lambda pair: pair[0],
@@ -217,7 +224,10 @@ def _summary(series: Series, at: int, numbers: Mapping[tuple[int, str], int]) ->
 
 
 def _operators(series: Sequence[Series]) -> list[tuple[str, list[tuple[int, int]]]]:
-    """Operators with faults that the last nights saw: (wrong results, all) of each series."""
+    """Operators with faults that the last nights saw: (wrong results, all) of each series.
+
+    Declared faults are left out.
+    """
     counts: defaultdict[str, list[list[int]]] = defaultdict(lambda: [[0, 0] for _ in series])
     for at, each in enumerate(series):
         for fault in each.of(*OPEN):

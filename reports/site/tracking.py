@@ -48,6 +48,11 @@ class Fault:
     cases: int
     ended: int | None = None
 
+    @property
+    def declared(self) -> bool:
+        """True if it was expected where it was last seen: nobody has to look into it."""
+        return bool(self.last.declared)
+
 
 @dataclass(frozen=True, slots=True)
 class Series:
@@ -74,8 +79,13 @@ class Series:
         return ", ".join(word for word in words if word)
 
     def of(self, *fates: Fate) -> tuple[Fault, ...]:
-        """The faults in one of the states ``fates``."""
-        return tuple(fault for fault in self.faults if fault.fate in fates)
+        """The faults in one of the states ``fates``, declared ones left out."""
+        return tuple(each for each in self.faults if each.fate in fates and not each.declared)
+
+    @property
+    def declared(self) -> tuple[Fault, ...]:
+        """The declared faults, in any state."""
+        return tuple(each for each in self.faults if each.declared)
 
 
 def series_of(nights: Iterable[Night]) -> tuple[Series, ...]:

@@ -1,6 +1,6 @@
 """Known causes: a failure that the corpus has gets the corpus's title, issue and cure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -13,7 +13,7 @@ from relaxcheck.generators.core.case import Invalid, Valid
 from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.harness.known import expected_failures
 from relaxcheck.harness.known.corpus import Entry, Record, entries
-from relaxcheck.harness.known.expected_failures import ExpectedFailure, KnownFinding
+from relaxcheck.harness.known.expected_failures import ExpectedFailure, Known, KnownFinding
 from relaxcheck.harness.known.named import NamedCause, Source, bundled_causes, named_causes
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.triage.finding import Finding
@@ -54,13 +54,17 @@ def finding(
     )
 
 
+def replace_seed(subject: Case) -> Case:
+    return msgspec.structs.replace(subject, seed=5)
+
+
 def named(failure: Finding, *known: Entry) -> NamedCause:
     return named_causes([failure], ("0.27.0",), known)[CAUSE]
 
 
 def test_a_finding_has_the_title_of_the_entry_with_its_fingerprint() -> None:
     cause = named(finding(), entry("short", issue=LINK))
-    assert cause == NamedCause("SHORT", "short", LINK, cured=True, fits=True)
+    assert cause == NamedCause("SHORT", "short", LINK, cured=True, fits=True, declared=True)
     assert cause.link == f"corpus entry short, cured by the fixes, {LINK}"
 
 
@@ -202,10 +206,32 @@ def test_a_declared_failure_has_its_reason_for_a_title() -> None:
     record = msgspec.structs.replace(of_corpus.expected, alike={"0.27": key})
     first = replace(of_corpus, expected=record)
     assert named_causes([failure], ("0.27.0",), [first], [known])[key].source is Source.CORPUS
-    for other in (declaration(reason=""), declaration(releases=("0.26",)), declaration(fixes=True)):
+    for other in (declaration(releases=("0.26",)), declaration(fixes=True)):
         assert named_causes([failure], ("0.27.0",), (), [other]) == {}
     log = msgspec.structs.replace(failure, fingerprint=CAUSE)
     assert named_causes([log], ("0.27.0",), (), [known]) == {}
+
+
+def test_a_finding_is_declared_where_its_list_expects_it_today() -> None:
+    def declared(failure: Finding, *entries: Entry, known: Sequence[Known] = ()) -> bool:
+        return named_causes([failure], ("0.27.0",), entries, known)[failure.fingerprint].declared
+
+    failure = finding()
+    assert declared(failure, entry("short"))
+    # The entry is right with the fixes on, or on this release: that it fails now is news.
+    fixed = msgspec.structs.replace(failure, case=msgspec.structs.replace(failure.case, fixes=True))
+    assert not declared(fixed, entry("short"))
+    assert not declared(failure, entry("old", verdicts={"0.26": {"off": Verdict.SILENT_BAIL}}))
+    # The same error at other settings is another failure.
+    other = msgspec.structs.replace(finding(blame={"k": "2"}), case=replace_seed(case("exp")))
+    assert not declared(other, entry("short", blame={"k": "1"}))
+    known = declaration()
+    assert declared(known.finding, known=[known])
+    assert not declared(known.finding, known=[declaration(expires="2020-01-01")])
+    without = named_causes([known.finding], ("0.27.0",), (), [declaration(reason="")])
+    (cause,) = without.values()
+    assert (cause.declared, cause.fits) == (True, False)
+    assert cause.link == f"same error as declared failure short, {LINK}"
 
 
 def test_a_declared_condition_names_the_failures_that_it_expects() -> None:

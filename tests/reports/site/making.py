@@ -22,6 +22,7 @@ def seen(
     severity: str = "wrong result",
     count: int = 1,
     message: str = "output n0: 1 of 4 elements outside their bound",
+    declared: str = "",
 ) -> Seen:
     """A finding of the operator ``add``."""
     return Seen(
@@ -39,6 +40,7 @@ def seen(
         cured=None,
         releases={},
         case=CASE,
+        declared=declared,
     )
 
 

@@ -1,6 +1,7 @@
 """Nights are read once, kept, and outlive their journals."""
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -8,6 +9,7 @@ import pytest
 
 from relaxcheck.harness.events import Event, EventType
 from relaxcheck.harness.journal.journal import Journal, Mode
+from relaxcheck.harness.known.named import NamedCause
 from relaxcheck.reports.site.history import folders_in, kept, stamp, stamps, write, write_stamps
 from relaxcheck.reports.site.night import NightError, read_night
 from tests.reports import html_campaign as made
@@ -27,6 +29,19 @@ def test_a_night_is_read_from_a_campaign(tmp_path: Path) -> None:
     dilated = {one.fingerprint: one for one in read.seen}[made.DILATED.fingerprint]
     assert (dilated.count, dilated.confirmed, dilated.severity) == (2, True, "wrong result")
     assert "conv1d_transpose" in dilated.title
+
+
+def test_a_declared_finding_says_which_entry_expects_it(tmp_path: Path) -> None:
+    folder = made.usual(tmp_path / "monday")
+    key = made.DILATED.fingerprint
+    entry = NamedCause("it drops it", "dropped", None, cured=False, fits=True, declared=True)
+    for cause, place in (
+        (entry, "corpus entry dropped"),
+        (replace(entry, declared=False), ""),
+    ):
+        read = read_night(folder, lambda findings, versions, cause=cause: {key: cause})
+        assert {one.fingerprint: one.declared for one in read.seen}[key] == place
+        assert read.faults == 2 - bool(place)
 
 
 def test_a_campaign_without_a_case_is_no_night(tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
 """The site: what its pages say, and that a browser shows it, foreign text as text."""
 
 import json
+import re
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -18,8 +20,15 @@ from tests.reports.site.making import night, seen
 HOSTILE = '</script><img src=x onerror="document.title=1">\u2028'
 MANY = 250
 NIGHTS = (
-    night(0, seen("a"), seen("b"), *(seen(f"{number:04x}") for number in range(MANY))),
-    night(1, seen("b"), seen("c", HOSTILE, message=HOSTILE), gone=("a",)),
+    night(
+        0,
+        seen("a"),
+        seen("b", declared="corpus entry b"),
+        *(seen(f"{number:04x}") for number in range(MANY)),
+    ),
+    night(
+        1, seen("b", declared="corpus entry b"), seen("c", HOSTILE, message=HOSTILE), gone=("a",)
+    ),
 )
 
 STEPS = """
@@ -45,6 +54,10 @@ const set = (id, value) => {
   seen.case = JSON.parse(document.querySelectorAll(".detail pre")[1].textContent).family;
   rows()[0].click();
   seen.closed = document.querySelectorAll(".detail").length;
+  set("fate", "");
+  set("declared", "yes");
+  seen.declared = rows().map((row) => row.querySelector(".tag").textContent);
+  set("declared", "");
   set("words", "no such words");
   seen.none = [rows().length, at("none-match").hidden];
   location.hash = "#fault-251";
@@ -65,6 +78,12 @@ def _written(folder: Path, nights: tuple[Night, ...] = NIGHTS) -> Path:
     return folder / INDEX
 
 
+def _data(folder: Path) -> dict[str, Any]:
+    text = (folder / DATA).read_text()
+    data: dict[str, Any] = json.loads(text.partition("(")[2].rpartition(")")[0])
+    return data
+
+
 def test_the_page_names_what_is_new_and_fixed(tmp_path: Path) -> None:
     text = _written(tmp_path).read_text()
     assert "new in the last night" in text
@@ -73,10 +92,34 @@ def test_the_page_names_what_is_new_and_fixed(tmp_path: Path) -> None:
     assert "TVM 0.27, fixes off" in text
     assert "<img src=x" not in text
     assert text.count("<svg ") == 1
-    data = json.loads((tmp_path / DATA).read_text().partition("(")[2].rpartition(")")[0])
+    data = _data(tmp_path)
     assert len(data["rows"]) == MANY + 3
     fates = [row[1] for row in data["rows"]]
     assert fates == sorted(fates, key=data["fates"].index)
+
+
+def test_declared_faults_are_marked_and_not_counted(tmp_path: Path) -> None:
+    entries = {name: f"corpus entry {name}-is-known" for name in "xyz"}
+    x, y, z = (seen(name, declared=entry) for name, entry in entries.items())
+    nights = (night(0, seen("a"), x, z), night(1, seen("a"), x, y, gone=("z",)))
+    text = _written(tmp_path, nights).read_text()
+    headline = text.partition('id="faults"')[0]
+    facts = dict(re.findall(r"<dt>([\w ]+)</dt><dd>([^<]*)</dd>", headline))
+    assert {name: facts[name] for name in ("faults", "new", "fixed", "declared")} == {
+        "faults": "1",
+        "new": "0",
+        "fixed": "0",
+        "declared": "3",
+    }
+    assert "besides; 1 fixed" in text
+    assert "new in the last night" not in text
+    # Its declaration is to be removed.
+    assert f"declared: {entries['z']}" in text
+    assert f"declared: {entries['y']}" not in text
+    rows = _data(tmp_path)["rows"]
+    assert {row[-1] for row in rows} == {"", *entries.values()}
+    operators = text.partition('id="operators"')[2].partition("</section>")[0]
+    assert '<th scope="row">add</th><td class="number">1 (1)</td>' in operators
 
 
 def test_one_night_alone_has_no_trend(tmp_path: Path) -> None:
@@ -111,6 +154,7 @@ def test_the_site_works_in_a_browser(tmp_path: Path) -> None:
     assert seen_there["message"].startswith("</script><img src=x")
     assert seen_there["case"] == "conv1d_transpose"
     assert seen_there["closed"] == 0
+    assert seen_there["declared"] == ["declared: corpus entry b"]
     assert seen_there["none"] == [0, False]
     assert seen_there["target"] == "fault-251"
     assert seen_there["images"] == 0

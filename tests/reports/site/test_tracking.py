@@ -1,6 +1,6 @@
 """Faults over nights: new, back, alive, not seen, fixed; compared with nights that could tell."""
 
-from relaxcheck.reports.site.tracking import Fate, series_of
+from relaxcheck.reports.site.tracking import OPEN, Fate, series_of
 from tests.reports.site.making import night, seen
 
 A, B = seen("a"), seen("b")
@@ -47,6 +47,16 @@ def test_series_are_by_release_and_in_order_of_time() -> None:
     assert [each.title for each in made] == ["TVM 0.26, fixes off", "TVM 0.27, fixes off"]
     began = [one.began for one in made[1].nights]
     assert began == sorted(began)
+
+
+def test_declared_faults_are_apart_from_those_that_count() -> None:
+    expected = seen("d", declared="corpus entry d")
+    (series,) = series_of((night(0, A), night(1, A, B, expected)))
+    assert [each.last.fingerprint for each in series.of(*OPEN)] == ["a", "b"]
+    assert [(each.last.fingerprint, each.fate) for each in series.declared] == [("d", Fate.NEW)]
+    # A declaration that came later, or is over, counts from the last night that saw the fault.
+    (series,) = series_of((night(0, expected), night(1, seen("d"))))
+    assert (len(series.of(*OPEN)), series.declared) == (1, ())
 
 
 def test_error_messages_are_no_faults_and_cases_add_up() -> None:

@@ -45,9 +45,11 @@ def site(places: Sequence[Path], *, out: Path, history: Path | None, title: str)
     series = series_of(nights.values())
     for path, text in files_of(series, title):
         replace_text(out / path, text)
+    expected = sum(len(each.declared) for each in series)
+    faults = sum(len(each.faults) for each in series) - expected
+    besides = f" and {expected:,} declared" if expected else ""
     screen.print(
-        f"{plural(len(nights), 'night')}, {plural(sum(len(s.faults) for s in series), 'fault')}: "
-        f"{out / INDEX}",
+        f"{plural(len(nights), 'night')}, {plural(faults, 'fault')}{besides}: {out / INDEX}",
         markup=False,
         highlight=False,
         soft_wrap=True,
