@@ -10,7 +10,6 @@ The module asks for features, never for version numbers:
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from importlib import import_module
 from typing import Any
 
 import tvm
@@ -18,6 +17,7 @@ import tvm_ffi
 from tvm import relax, tirx
 
 from relaxcheck.fixes import tvm_api
+from relaxcheck.fixes.sym_api.analyzers import linear_parts
 from relaxcheck.fixes.tvm_api import Expr, PrimExpr
 
 Type = Any
@@ -25,7 +25,6 @@ Type = Any
 _SHAPE_TYPE: Any = getattr(relax, "ShapeStructInfo", None) or relax.ShapeType
 _TUPLE_TYPE: Any = getattr(relax, "TupleStructInfo", None) or relax.TupleType
 _PRIM_TYPE: Any = getattr(relax, "PrimStructInfo", None)
-_SYM: Any = import_module("tvm.sym") if hasattr(tvm, "sym") else import_module("tvm.arith")
 LARGEST = 2**40
 """Upper bound assumed for dimensions, so that the analyzer need not fear overflow of products."""
 
@@ -243,7 +242,7 @@ def linear(dim: PrimExpr, variable: PrimExpr) -> tuple[PrimExpr, PrimExpr] | Non
     """(a, b), both free of ``variable``, such that ``dim`` is ``a*variable + b``; None if not
     linear.
     """
-    coefficients = list(_SYM.detect_linear_equation(dim, [variable]))
+    coefficients = linear_parts(dim, [variable])
     return (coefficients[0], coefficients[1]) if len(coefficients) == 2 else None
 
 

@@ -269,10 +269,12 @@ class _Reader(ast.NodeVisitor):
     def _made(self, path: str, node: ast.AST, call: Shape | None = None) -> Use:
         line = getattr(node, "lineno", 0)
         function = self._functions[-1] if self._functions else ""
-        scope = self._scopes[-1] or next(
-            (scope for top, scope in self._either.items() if f"{path}.".startswith(f"{top}.")), ""
-        )
-        return Use(path, self.read.module, line, function, call, scope)
+        return Use(path, self.read.module, line, function, call, self._scopes[-1] or self._of(path))
+
+    def _of(self, path: str) -> str:
+        """The place of the choice that ``path`` lies below: of several the nearest."""
+        above = [top for top in self._either if f"{path}.".startswith(f"{top}.")]
+        return self._either[max(above, key=len)] if above else ""
 
 
 def _is_tvm(path: str) -> bool:

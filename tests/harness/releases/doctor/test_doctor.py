@@ -29,6 +29,7 @@ from importlib import import_module
 from relaxcheck.fixes import tvm_api
 
 SYM = import_module("tvm.sym") if hasattr(tvm, "sym") else import_module("tvm.arith")
+LINEAR = SYM.linear if hasattr(SYM, "linear") else t.analysis.linear
 OLD = getattr(tvm.ir, "StringImm", None) or t.StringImm
 
 def build(module, builder):
@@ -39,6 +40,9 @@ def build(module, builder):
 
 def analyzer():
     return SYM.Analyzer()
+
+def solved():
+    return LINEAR(1)
 
 def asked():
     return tvm.get_global_func("relax.unique")
@@ -90,6 +94,11 @@ def test_two_spellings_share_a_scope(module: Read) -> None:
     (new,), (old,) = uses(module, "tvm.sym")[:1], uses(module, "tvm.arith")
     assert new.scope == old.scope != ""
     assert all(use.scope == new.scope for use in uses(module, "tvm.sym.Analyzer"))
+    # A name that moved out of that module has a choice of its own.
+    (called,) = [use for use in uses(module, "tvm.sym.linear") if use.call is not None]
+    (moved,) = uses(module, "tvm.tirx.analysis.linear")
+    assert called.function == "solved"
+    assert called.scope == moved.scope not in ("", new.scope)
     assert not uses(module, "tvm.relax.op.nn.relu")[0].scope
 
 
