@@ -4,7 +4,7 @@ To add a kind, add the module that holds it, as ``KIND``, to ``PATHS``. The modu
 first use, so that nothing else has to name a kind.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -98,6 +98,33 @@ def read(path: Path) -> AnyCase:
     return case
 
 
+def read_each(files: Iterable[Path]) -> tuple[list[tuple[Path, AnyCase]], list[Path]]:
+    """The cases in ``files`` of a folder, and those of the files that hold other data than a case.
+
+    Such a file, as that of the facts about sizes, is JSON without the name of a family.
+
+    Raises:
+        CaseError: as ``read``, of a file that is to be a case.
+    """
+    found, others = [], []
+    for file in files:
+        try:
+            found.append((file, read(file)))
+        except cases.CaseError:
+            if not _is_other_data(file):
+                raise
+            others.append(file)
+    return found, others
+
+
+def _is_other_data(file: Path) -> bool:
+    try:
+        raw = msgspec.json.decode(file.read_bytes())
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return not isinstance(raw, dict) or "family" not in raw
+
+
 @lru_cache(maxsize=8)
 def _families(paths: Sequence[str], chosen: tuple[str, ...]) -> dict[str, Family]:
     """The families of the kinds at ``paths`` by name, kept: there are hundreds.
@@ -188,6 +215,11 @@ def runs_on(case: AnyCase, release: Release) -> bool:
     return release.has_relax or bool(of(case).runs_without_relax(case))
 
 
+def runs_without_relax(case: AnyCase) -> bool:
+    """True if TIRx alone can run ``case``, without the fixes."""
+    return bool(of(case).runs_without_relax(cases.with_fixes(case, False)))
+
+
 def check_runs_on(case: AnyCase, release: Release, called: str) -> None:
     """Check that ``release`` can run ``case``, which the user calls ``called``.
 
@@ -195,9 +227,7 @@ def check_runs_on(case: AnyCase, release: Release, called: str) -> None:
         CaseError: it cannot.
     """
     if not runs_on(case, release):
-        needed = (
-            "the fixes" if of(case).runs_without_relax(cases.with_fixes(case, False)) else way(case)
-        )
+        needed = "the fixes" if runs_without_relax(case) else way(case)
         raise cases.CaseError(
             f"{called}: {needed} takes Relax, which TVM {release.name} has not; give another --tvm"
         )

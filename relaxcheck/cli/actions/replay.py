@@ -16,7 +16,7 @@ from relaxcheck.cli.terminal import console
 from relaxcheck.generators.core.case import CaseError, with_fixes, with_target
 from relaxcheck.harness import kinds
 from relaxcheck.harness.journal.journal import FILE_NAME, Journal, Mode
-from relaxcheck.harness.kinds import read, way
+from relaxcheck.harness.kinds import read_each, way
 from relaxcheck.harness.known.corpus import entry_folder
 from relaxcheck.harness.known.expected_failures import FILE, Known, KnownFinding, declared
 from relaxcheck.harness.known.known import Expectations, findings_in
@@ -141,15 +141,19 @@ def _subjects(wanted: str, directory: Path | None, known: Sequence[Known]) -> It
                 recorded = RecordedCase(finding.case, finding.outcome, finding, environment)
                 yield _Subject(finding.case.identifier, recorded)
         return
-    files = [*sorted(path.glob("*.json")), *sorted(path.rglob("case.json"))]
-    files = [file for file in files if file.resolve() != FILE.resolve()]
-    if not files:
-        raise CaseError(f"{path} holds no campaign, no case file and no corpus entry")
-    for file in files:
-        if file.name == "case.json":
-            yield _Subject(file.parent.name, look_up(str(file.parent.resolve()), None))
-        else:
-            yield _Subject(str(file), RecordedCase(read(file)))
+    files = (file for file in sorted(path.glob("*.json")) if file.resolve() != FILE.resolve())
+    alone, others = read_each(files)
+    folders = [file.parent for file in sorted(path.rglob("case.json"))]
+    left_out = f"left out, for they hold no case: {', '.join(map(str, others))}" if others else ""
+    if not alone and not folders:
+        reason = f"; {left_out}" if others else ""
+        raise CaseError(f"{path} holds no campaign, no case file and no corpus entry{reason}")
+    if others:
+        console().print(left_out, markup=False, highlight=False, soft_wrap=True)
+    for file, case in alone:
+        yield _Subject(str(file), RecordedCase(case))
+    for folder in folders:
+        yield _Subject(folder.name, look_up(str(folder.resolve()), None))
 
 
 def _item(

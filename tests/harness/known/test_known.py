@@ -263,6 +263,17 @@ def test_a_failure_in_a_folder_of_cases_is_new_unless_it_is_declared(commands: C
     (cases / "one.json").write_text("{")
     ended = commands("replay", cases)
     assert (ended.exit_code, len(ended.stderr.strip().splitlines())) == (2, 1)
+    # Data of another format are no case, and are named.
+    (cases / "one.json").write_text('{"format": 1, "facts": []}')
+    ended = commands("replay", cases)
+    assert ended.stdout.startswith(f"left out, for they hold no case: {cases / 'one.json'}\n")
+    assert ended.exit_code == 0
+    assert "PASSES case.json" not in ended.stdout
+    assert "PASSES nested" in ended.stdout
+    (cases / "nested" / "case.json").unlink()
+    ended = commands("replay", cases)
+    assert ended.exit_code == 2
+    assert f"no corpus entry; left out, for they hold no case: {cases / 'one.json'}" in ended.stderr
     (commands.folder / "empty").mkdir()
     ended = commands("replay", commands.folder / "empty")
     assert (ended.exit_code, "holds no campaign, no case file" in ended.stderr) == (2, True)
