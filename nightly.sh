@@ -8,7 +8,8 @@
 # fixes off and on, as `relaxcheck torch regressions` does, one of each entry; a regression that the
 # last night did not have is red as well, and FOLDER/DATE/torch-regressions.txt lists all.
 # RELAXCHECK is the command to call, FAMILIES what it draws from (default: all), TVM the
-# release or build to run, or several, as --tvm takes them.
+# release or build to run, or several, as --tvm takes them, FIXES off, on or both (the default). TIRx
+# alone takes TVM=tirx FAMILIES=algebra FIXES=off.
 set -u
 
 folder=$1 minutes=$2 summary=${3:-}
@@ -22,7 +23,7 @@ known=$folder/known
 
 # One word for each name.
 # shellcheck disable=SC2086
-set -- fuzz ${FAMILIES:-all} --minutes "$minutes" --fixes both --quiet --out "$out"
+set -- fuzz ${FAMILIES:-all} --minutes "$minutes" --fixes "${FIXES:-both}" --quiet --out "$out"
 if [ -n "${TVM:-}" ]; then set -- "$@" --tvm "$TVM"; fi
 if [ -n "$summary" ]; then set -- "$@" --summary "$summary"; fi
 if [ -f "$known/campaign.sqlite" ]; then

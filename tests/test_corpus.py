@@ -11,12 +11,13 @@ from relaxcheck.generators.core.case import AnyCase, Mismatch, with_fixes
 from relaxcheck.generators.core.preconditions import takes
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.onnx.case import OnnxCase
-from relaxcheck.harness.kinds import of, operators
-from relaxcheck.harness.known.corpus import FILES, ISSUE, SCRIPT, Entry, entries
+from relaxcheck.harness.kinds import of, operators, runs_without_relax
+from relaxcheck.harness.known.corpus import FILES, ISSUE, SCRIPT, Entry, Record, entries
 from relaxcheck.harness.matrix import matrix
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.severity import Severity, severity_of
 from relaxcheck.harness.releases import releases
+from relaxcheck.harness.releases.environment import is_alone, tvm_title
 from relaxcheck.harness.triage.fingerprint import fingerprint, signature_of
 from relaxcheck.harness.workers.jobs import Job, Limits
 from relaxcheck.harness.workers.pool import Pool
@@ -89,6 +90,43 @@ def test_entries_and_gaps_are_as_declared_on_another_release(name: str) -> None:
     assert all(cell.declared for row in own for cell in row.cells[name].values())
 
 
+def test_entries_are_as_declared_on_tirx_alone() -> None:
+    name = releases.ALONE[0]
+    state = releases.state(name)
+    if not state.usable:
+        pytest.skip(f"TVM {name} is {state}; {releases.advice(name)}")
+    chosen = [each for each in matrix.subjects([]) if runs_without_relax(each.row.case)]
+    result = matrix.run(chosen, [name], 1, Limits(), lambda *_: None)
+    assert not surprises(result), "\n".join(lines(result))
+    assert not result.columns[0].missing, result.columns[0].missing
+    assert all(row.cell(name, "off").declared for row in result.rows)  # type: ignore[union-attr]
+    # The scripts of faults that TIRx alone has name its package.
+    of_tirx = [number for number, each in enumerate(chosen) if fails_on_tirx_alone(each.declared)]
+    scripts = matrix.with_scripts(result, chosen, 1, lambda *_: None)
+    cells = {number: row.cell(name, "off") for number, row in enumerate(scripts.rows)}
+    ran = {
+        number: cell.script for number, cell in cells.items() if cell and cell.script is not None
+    }
+    assert ran == dict.fromkeys(of_tirx, 1)
+
+
+def fails_on_tirx_alone(record: object) -> bool:
+    return isinstance(record, Record) and is_alone(record.environment)
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
+def test_an_entry_fails_on_a_release_of_tvm_or_is_of_tirx_alone(entry: Entry) -> None:
+    """Its script names the package that it fails with; a fault of both is shown with TVM."""
+    failing = {
+        release
+        for release, sides in entry.expected.verdicts.items()
+        if any(verdict.is_failure for verdict in sides.values())
+    }
+    only = bool(failing) and failing <= {*releases.ALONE}
+    assert fails_on_tirx_alone(entry.expected) is only
+    assert ("import tvm_tirx" in (entry.folder / SCRIPT).read_text()) is only
+
+
 @pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
 def test_an_entry_is_a_whole_folder_of_its_family(entry: Entry) -> None:
     assert sorted(path.name for path in entry.folder.iterdir()) == sorted(FILES)
@@ -131,7 +169,7 @@ def test_its_issue_has_all_that_a_maintainer_needs(entry: Entry) -> None:
     for heading, after in pairwise(body):
         assert not (heading.startswith("### ") and after.strip()), heading
     assert f"```python\n{texts[SCRIPT]}```" in texts[ISSUE]
-    assert f"* apache-tvm {entry.expected.environment['apache-tvm']}" in body
+    assert f"* {tvm_title(entry.expected.environment)}" in body
     for release in entry.expected.verdicts:
         assert any(line.startswith(f"| {release} | ") for line in body), release
     for foreign in ("/site-packages/", "relaxcheck", "{{", "None of", "0x7f"):

@@ -10,7 +10,7 @@ import msgspec
 
 from relaxcheck.generators.core.case import AnyCase, CaseError, Invalid, with_fixes
 from relaxcheck.harness.journal.journal import FILE_NAME, Journal, Mode
-from relaxcheck.harness.kinds import operators, read, way
+from relaxcheck.harness.kinds import operators, read, read_each, runs_on, way
 from relaxcheck.harness.known.corpus import (
     CASE,
     SCRIPT,
@@ -32,6 +32,7 @@ from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.keeping import Kept
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.paths import CORPUS
+from relaxcheck.harness.releases.environment import is_alone
 from relaxcheck.harness.releases.releases import Release, ReleaseError, release
 from relaxcheck.harness.triage.scripts import exit_code, run_script
 from relaxcheck.harness.workers.jobs import Job, Limits
@@ -95,13 +96,21 @@ class Row(msgspec.Struct, frozen=True):
     reason: str = ""
     cells: dict[str, dict[str, Cell]] = {}
 
+    def cell(self, release: str, side: str) -> Cell | None:
+        """Its cell; None where it does not run."""
+        return self.cells.get(release, {}).get(side)
+
 
 class Column(msgspec.Struct, frozen=True):
-    """A release; ``environment`` are its versions, ``missing`` the reason that it did not run."""
+    """A release; ``environment`` are its versions, ``missing`` the reason that it did not run.
+
+    ``sides`` are those of its cells: TIRx alone has no fixes. It runs few rows, too.
+    """
 
     release: str
     environment: dict[str, str] = {}
     missing: str = ""
+    sides: tuple[str, ...] = tuple(SIDES.values())
 
 
 class Matrix(msgspec.Struct, frozen=True):
@@ -186,14 +195,15 @@ def run(
     """The matrix of ``wanted`` on ``releases``, one after the other; what is ``kept`` stands.
 
     A release that is not installed, or whose workers do not start, is a column without cells that
-    says so.
+    says so. A row has no cell where TIRx alone cannot run it.
     """
     columns = []
     cells: list[dict[str, dict[str, Cell]]] = [{} for _ in wanted]
     for name in releases:
         try:
-            with Pool(workers, limits, release=release(name)) as pool:
-                column = Column(name, pool.environment)
+            with Pool(workers, limits, release=release(name, alone=True)) as pool:
+                sides = tuple(SIDES.values()) if pool.release.has_relax else (SIDES[False],)
+                column = Column(name, pool.environment, sides=sides)
                 outcomes = list(_column(pool, wanted, name, show, kept))
         except (ReleaseError, PoolError) as error:
             column, outcomes = Column(name, missing=str(error)), []
@@ -210,15 +220,17 @@ def run(
 def with_scripts(matrix: Matrix, wanted: Sequence[Subject], workers: int, show: Progress) -> Matrix:
     """``matrix`` with the exit code of each row's ``repro.py`` on each release that ran.
 
-    It must be 1 if the case fails without the fixes, and 0 if it does not.
+    It must be 1 if the case fails without the fixes, and 0 if it does not. The script of a fault of
+    TIRx alone names that package, and others name TVM: neither runs with the other one.
     """
-    scripted = [number for number, subject in enumerate(wanted) if subject.script is not None]
     rows = list(matrix.rows)
     for column in matrix.columns:
         if column.missing:
             continue
         name = column.release
-        run_one = partial(_scripted, release(name))
+        where = release(name, alone=True)
+        scripted = [number for number, each in enumerate(wanted) if _has_script(each, where)]
+        run_one = partial(_scripted, where)
         chosen = [wanted[number] for number in scripted], [rows[number] for number in scripted]
         with ThreadPoolExecutor(workers) as threads:
             for done, cell in enumerate(threads.map(run_one, *chosen), 1):
@@ -228,6 +240,14 @@ def with_scripts(matrix: Matrix, wanted: Sequence[Subject], workers: int, show: 
                 rows[scripted[done - 1]] = msgspec.structs.replace(row, cells=cells)
                 show(f"{name}, scripts", done, len(scripted))
     return msgspec.structs.replace(matrix, rows=tuple(rows))
+
+
+def _has_script(subject: Subject, where: Release) -> bool:
+    if subject.script is None:
+        return False
+    record = subject.declared
+    of_tirx = isinstance(record, Record) and is_alone(record.environment)
+    return where.has_relax is not of_tirx
 
 
 def _scripted(where: Release, subject: Subject, row: Row) -> Cell:
@@ -247,17 +267,22 @@ def _column(
     pool: Pool, wanted: Sequence[Subject], name: str, show: Progress, kept: Kept[Cell] | None
 ) -> Iterator[tuple[int, str, Cell]]:
     """Row number, side and cell of everything in ``wanted``; cells that are new are kept."""
-    version, total, done = pool.environment["apache-tvm"], len(wanted) * len(SIDES), 0
-    for number, subject in enumerate(wanted):
-        for fixes, side in SIDES.items():
-            case = with_fixes(subject.row.case, fixes)
-            there = kept.get(name, version, case.identifier) if kept else None
-            if kept is None or there is None:
-                pool.submit(Job(case, tag=number))
-                continue
-            kept.reused += 1
-            done += 1
-            yield number, side, there
+    version, done = pool.environment["apache-tvm"], 0
+    every = (
+        (number, with_fixes(subject.row.case, fixes), side)
+        for number, subject in enumerate(wanted)
+        for fixes, side in SIDES.items()
+    )
+    possible = [each for each in every if runs_on(each[1], pool.release)]
+    total = len(possible)
+    for number, case, side in possible:
+        there = kept.get(name, version, case.identifier) if kept else None
+        if kept is None or there is None:
+            pool.submit(Job(case, tag=number))
+            continue
+        kept.reused += 1
+        done += 1
+        yield number, side, there
     for job, outcome in pool.drain():
         assert isinstance(job.tag, int)
         fixes = job.case.fixes
@@ -282,6 +307,7 @@ def _declared(folder: Path, case: AnyCase, record: Record) -> Subject:
 def _at(place: Path) -> Iterator[Subject]:
     # An export of an entry has its name.
     entry = entry_folder(str(place)) or place.resolve()
+    inner = sorted(filter(is_entry, place.glob("*")))
     if place.is_file():
         files = [place]
     elif (place / FILE_NAME).is_file():
@@ -293,14 +319,19 @@ def _at(place: Path) -> Iterator[Subject]:
     elif any(map(is_entry, place.glob("*/*"))):
         yield from _corpus(place)
         return
+    elif inner:
+        # The entries of one family, perhaps beside other data of it.
+        yield from (_declared(each, read(each / CASE), read_record(each)) for each in inner)
+        return
     elif (entry / CASE).is_file():
         files = [entry / CASE]
     else:
         files = sorted(place.glob("*.json")) or sorted(place.glob(f"*/{CASE}"))
-    if not files:
+    found = [(place, read(place))] if files == [place] else read_each(files)[0]
+    if not found:
         raise CaseError(f"{place}: no case file, no folder of cases, no entry of the corpus")
-    for file in files:
-        yield subject_of(file.parent.name if file.name == CASE else file.stem, read(file))
+    for file, case in found:
+        yield subject_of(file.parent.name if file.name == CASE else file.stem, case)
 
 
 def subject_of(name: str, case: AnyCase) -> Subject:

@@ -7,8 +7,9 @@ import msgspec
 
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.harness.kinds import decode_record
-from relaxcheck.harness.matrix.matrix import SIDES, Cell, Column, Matrix, Row
+from relaxcheck.harness.matrix.matrix import Cell, Column, Matrix, Row
 from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.releases.environment import tvm_title
 from relaxcheck.reports.tables.release_matrix import DATA, regressions, surprises, unmended
 
 COMMITTED = Path(__file__).resolve().parents[1] / "matrix"
@@ -28,7 +29,7 @@ class Heading:
 class Shown:
     """A cell: the verdict, what was declared instead where that is another one, TVM's message.
 
-    ``verdict`` is None where the release did not run.
+    ``verdict`` is None where the release, or the case on it, did not run.
     """
 
     verdict: Verdict | None
@@ -96,21 +97,23 @@ def section(matrix: Matrix) -> Section:
 def _heading(column: Column) -> Heading:
     if column.missing:
         return Heading(column.release, column.missing, ("did not run",))
-    about = f"apache-tvm {column.environment['apache-tvm']}"
-    return Heading(column.release, about, tuple(f"fixes {side}" for side in SIDES.values()))
+    about = tvm_title(column.environment)
+    return Heading(column.release, about, tuple(f"fixes {side}" for side in column.sides))
 
 
 def _line(row: Row, columns: tuple[Column, ...]) -> Line:
     cells: list[Shown] = []
     for column in columns:
-        if column.release not in row.cells:
+        if column.missing:
             cells.append(Shown(None))
             continue
-        cells += [_shown(row.cells[column.release][side]) for side in SIDES.values()]
+        cells += [_shown(row.cell(column.release, side)) for side in column.sides]
     return Line(row.name, row.title, row.gap, tuple(cells))
 
 
-def _shown(cell: Cell) -> Shown:
+def _shown(cell: Cell | None) -> Shown:
+    if cell is None:
+        return Shown(None)
     differs = cell.declared is not None and cell.surprises
     return Shown(cell.verdict, cell.promised if differs else "", cell.message)
 

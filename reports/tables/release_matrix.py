@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from relaxcheck.harness.matrix.matrix import SIDES, Cell, Column, Matrix, Row, unexpected
+from relaxcheck.harness.releases.environment import tvm_title
 from relaxcheck.harness.wording import plural
 
 PAGE = "MATRIX.md"
@@ -60,21 +61,28 @@ def unmended(matrix: Matrix) -> tuple[tuple[Row, tuple[str, ...]], ...]:
     """The declared failures with the fixes on, and the releases of each."""
     on = SIDES[True]
     return tuple(
-        (row, tuple(name for name, sides in row.cells.items() if sides[on].verdict.is_failure))
+        (row, tuple(name for name in row.cells if _fails(row.cell(name, on))))
         for row in matrix.rows
         if row.reason
     )
 
 
+def _fails(cell: Cell | None) -> bool:
+    return cell is not None and cell.verdict.is_failure
+
+
 def table(matrix: Matrix) -> Table:
-    """One row per case or declared failure, two columns per release: fixes off and on."""
+    """One row per case or declared failure, two columns per release: fixes off and on.
+
+    TIRx alone has one, where something runs there.
+    """
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     shown.add_column("case", overflow="fold")
     for column in matrix.columns:
         if column.missing:
             shown.add_column(column.release)
             continue
-        for side in SIDES.values():
+        for side in column.sides:
             shown.add_column(f"{column.release}\nfixes {side}")
     for row in matrix.rows:
         cells: list[Text] = []
@@ -82,7 +90,7 @@ def table(matrix: Matrix) -> Table:
             if column.missing:
                 cells.append(Text(_NOT_RUN, style="dim"))
             else:
-                cells += [_styled(row.cells[column.release][side]) for side in SIDES.values()]
+                cells += [_styled(row.cell(column.release, side)) for side in column.sides]
         shown.add_row(Text(_name(row)), *cells)
     return shown
 
@@ -109,7 +117,7 @@ def lines(matrix: Matrix) -> Iterator[str]:
 def markdown(matrix: Matrix) -> str:
     """The matrix as a Markdown page."""
     versions = [
-        f"* {column.release}: apache-tvm {column.environment['apache-tvm']}, "
+        f"* {column.release}: {tvm_title(column.environment)}, "
         f"apache-tvm-ffi {column.environment['apache-tvm-ffi']}"
         if not column.missing
         else f"* {column.release}: {column.missing}"
@@ -124,7 +132,12 @@ def markdown(matrix: Matrix) -> str:
         "# Every case on every release",
         "Written by `relaxcheck matrix`: the verdict of each case of the corpus, and of each "
         "declared gap, by TVM release, with the fixes off and on. A verdict that is not the one "
-        "declared is marked ≠.",
+        "declared is marked ≠."
+        + (
+            " TIRx alone has an analyzer of expressions, and no fixes."
+            if _has_alone(matrix)
+            else ""
+        ),
         "\n".join(versions),
         "\n".join(["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows)]),
         _listed(
@@ -169,8 +182,8 @@ def _regressions(row: Row, matrix: Matrix) -> Iterator[Regression]:
     ran = [column.release for column in matrix.columns if column.release in row.cells]
     for side in SIDES.values():
         for good, bad in itertools.pairwise(ran):
-            before, after = row.cells[good][side].verdict, row.cells[bad][side].verdict
-            if before.is_right and after.is_failure:
+            before, after = row.cell(good, side), row.cell(bad, side)
+            if before is not None and before.verdict.is_right and _fails(after):
                 yield Regression(row, side, good, bad)
 
 
@@ -214,16 +227,22 @@ def _linked(row: Row) -> str:
 def _titles(column: Column) -> list[str]:
     if column.missing:
         return [column.release]
-    return [f"{column.release}, fixes {side}" for side in SIDES.values()]
+    return [f"{column.release}, fixes {side}" for side in column.sides]
 
 
 def _cells(row: Row, column: Column) -> list[str]:
     if column.missing:
         return [_NOT_RUN]
-    return [_cell(row.cells[column.release][side]) for side in SIDES.values()]
+    return [_cell(row.cell(column.release, side)) for side in column.sides]
 
 
-def _cell(cell: Cell) -> str:
+def _has_alone(matrix: Matrix) -> bool:
+    return any(len(column.sides) < len(SIDES) for column in matrix.columns)
+
+
+def _cell(cell: Cell | None) -> str:
+    if cell is None:
+        return ""
     shown = str(cell.verdict) if cell.verdict.is_right else f"**{cell.verdict}**"
     return f"{shown} ≠ {cell.promised}" if _contradicts(cell) else shown
 
@@ -232,7 +251,9 @@ def _contradicts(cell: Cell) -> bool:
     return cell.declared is not None and cell.surprises
 
 
-def _styled(cell: Cell) -> Text:
+def _styled(cell: Cell | None) -> Text:
+    if cell is None:
+        return Text("")
     shown = Text(str(cell.verdict), style="green" if cell.verdict.is_right else "red")
     if _contradicts(cell):
         shown.append(f" ≠ {cell.promised}", style="bold red")

@@ -15,12 +15,13 @@ from relaxcheck.cli.lookup import look_up
 from relaxcheck.cli.pipelines import compiled_by
 from relaxcheck.cli.terminal import console
 from relaxcheck.generators.core.case import CaseError
+from relaxcheck.harness import kinds
 from relaxcheck.harness.known.corpus import entry_folder
 from relaxcheck.harness.matrix import matrix as running
 from relaxcheck.harness.outcomes.keeping import Kept
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.paths import CHECKOUT
-from relaxcheck.harness.releases.releases import is_alone, known, release
+from relaxcheck.harness.releases.releases import ALONE, is_alone, known, release
 from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.reports.page.releases import COMMITTED
@@ -46,17 +47,15 @@ def matrix(
         CaseError: a case or a release cannot be used, or the page cannot be written.
     """
     screen = console()
-    for name in filter(is_alone, tvm or ()):
-        # A column for it would have few cells: it has no fixes, and runs few of the cases.
-        release(name)
     found = tuple(subject for place in cases for subject in _at(place)) or running.subjects(())
     wanted = tuple(_compiled_by(subject, pipeline) for subject in found if _has(subject, pipeline))
     if len(wanted) < len(found):
         without = plural(len(found) - len(wanted), "case is", "cases are")
         screen.print(f"{without} compiled by no pipeline, and left out", highlight=False)
+    releases = _releases(tvm, wanted)
     limits = Limits(seconds=case_seconds)
     with shown(screen) as show:
-        results = running.run(wanted, tvm or known(), workers, limits, show)
+        results = running.run(wanted, releases, workers, limits, show)
         if scripts:
             results = running.with_scripts(results, wanted, workers, show)
     screen.print(release_matrix.table(results))
@@ -84,6 +83,21 @@ def _at(place: Path) -> Iterator[running.Subject]:
     else:
         case = look_up(str(place), None).case
         yield running.subject_of(case.identifier, case)
+
+
+def _releases(tvm: Sequence[str] | None, wanted: Sequence[running.Subject]) -> Sequence[str]:
+    """The releases ``tvm``; where none is named every one that runs some of ``wanted``.
+
+    Raises:
+        CaseError: a named one runs none of them.
+    """
+    there = [subject.row for subject in wanted if kinds.runs_without_relax(subject.row.case)]
+    if not tvm:
+        return (*known(), *(ALONE if there else ()))
+    for name in filter(is_alone, tvm):
+        for subject in wanted if not there else ():
+            kinds.check_runs_on(subject.row.case, release(name, alone=True), subject.row.name)
+    return tvm
 
 
 def _has(subject: running.Subject, pipeline: str | None) -> bool:

@@ -23,7 +23,7 @@ from relaxcheck.cli.lookup import RecordedCase
 from relaxcheck.generators.core.axes import point_of
 from relaxcheck.generators.core.case import AnyCase, CaseError, with_fixes
 from relaxcheck.harness.kind import Trials
-from relaxcheck.harness.kinds import families, of
+from relaxcheck.harness.kinds import families, of, runs_without_relax
 from relaxcheck.harness.known.corpus import (
     CURED,
     EXPORTED,
@@ -35,7 +35,7 @@ from relaxcheck.harness.known.corpus import (
 from relaxcheck.harness.outcomes.errors import corrupts_heap, portable
 from relaxcheck.harness.outcomes.outcome import Outcome
 from relaxcheck.harness.outcomes.severity import severity_of
-from relaxcheck.harness.releases.releases import known, own, state
+from relaxcheck.harness.releases.releases import ALONE, known, own, state
 from relaxcheck.harness.triage.bisection.running import NO_PROGRAM, bisected
 from relaxcheck.harness.triage.bisection.search import Evidence
 from relaxcheck.harness.triage.curing import cured
@@ -94,7 +94,8 @@ def exported(wanted: Wanted, workers: Workers, say: Say, titles: Titles | None =
     """
     recorded = without_fixes(wanted.recorded)
     name = release_of(recorded)
-    releases = [other for other in known() if state(other).usable]
+    every = (*known(), *(ALONE if runs_without_relax(recorded.case) else ()))
+    releases = [other for other in every if state(other).usable]
     workers.begin([name, *(other for other in releases if other != name)])
     pool = workers.of(name)
     runs = watched(pool, recorded.case, _failure(recorded, pool, wanted.name))
@@ -180,12 +181,15 @@ def without_fixes(recorded: RecordedCase) -> RecordedCase:
 
 
 def release_of(recorded: RecordedCase) -> str:
-    """The release to run it on: its campaign's, or the newest on which its entry fails."""
+    """The release to run it on: its campaign's, or the newest on which its entry fails.
+
+    TIRx alone comes after all releases of TVM.
+    """
     if recorded.expected is None:
         return recorded.environment.get("release", own().name)
     usable = [name for name in known() if state(name).usable]
     newest = sorted(usable, key=lambda name: (name == own().name, usable.index(name)), reverse=True)
-    for name in newest:
+    for name in (*newest, *(name for name in ALONE if state(name).usable)):
         declared = recorded.expected.verdict(name, fixes=False)
         if declared is not None and declared.is_failure:
             return name
