@@ -1,6 +1,6 @@
 """Entry points that a case needs to run: of its operators, and of the fixes where they are on."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from relaxcheck.extensions.entry_points import (
     FIXES,
@@ -8,10 +8,21 @@ from relaxcheck.extensions.entry_points import (
     PIPELINES,
     REGISTRATIONS,
     Broken,
+    demand,
     registered,
 )
 from relaxcheck.generators.core.case import AnyCase
 from relaxcheck.harness import kinds
+
+
+def check_all(cases: Iterable[AnyCase], broken: Sequence[Broken]) -> None:
+    """Check that none of ``cases`` needs one of ``broken``.
+
+    Raises:
+        ExtensionError: one does.
+    """
+    for case in cases if broken else ():
+        demand(needed(case, broken))
 
 
 def needed(case: AnyCase, broken: Sequence[Broken]) -> Iterator[Broken]:

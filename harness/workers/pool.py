@@ -15,7 +15,7 @@ from typing import Self
 
 import msgspec
 
-from relaxcheck.extensions.entry_points import demand, record
+from relaxcheck.extensions.entry_points import record
 from relaxcheck.generators.core.case import encode
 from relaxcheck.harness.events import Event, EventType
 from relaxcheck.harness.kinds import decode_record
@@ -23,7 +23,7 @@ from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.releases.releases import Release, advice, own
 from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.endings import may_be_spoilt, outcome_of
-from relaxcheck.harness.workers.extending import needed
+from relaxcheck.harness.workers.extending import check_all
 from relaxcheck.harness.workers.jobs import Job, Limits, Queued, Worker, limits_for
 from relaxcheck.harness.workers.marker import IDLE, Mark, mark
 from relaxcheck.harness.workers.processes import LONGEST_ANSWER, Zygote, ZygoteGone
@@ -121,13 +121,8 @@ class Pool:
         )
 
     def submit(self, *jobs: Job, first: bool = False) -> None:
-        """Queue ``jobs``, ``first`` or last; each starts as soon as a worker is free.
-
-        Raises:
-            ExtensionError: a case needs an entry point that is broken in this pool's environment.
-        """
-        for job in jobs if self._broken else ():
-            demand(needed(job.case, self._broken))
+        """Queue ``jobs``, ``first`` or last. ``ExtensionError``: one needs a broken entry point."""
+        check_all((job.case for job in jobs), self._broken)
         queued = [Queued(job) for job in jobs]
         self._kinds.update((job.case.kind, None) for job in jobs)
         if first:

@@ -9,7 +9,6 @@ import pytest
 from typer.testing import CliRunner
 
 from relaxcheck.cli import app
-from relaxcheck.cli.actions import matrix as action
 from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.core.case import CaseError, write
 from relaxcheck.generators.families import families, family
@@ -22,13 +21,11 @@ from relaxcheck.harness.matrix import matrix
 from relaxcheck.harness.matrix.matrix import Cell
 from relaxcheck.harness.outcomes.keeping import Kept
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.paths import CORPUS
-from relaxcheck.harness.releases.releases import Release, ReleaseError, known
+from relaxcheck.harness.releases.releases import Release, ReleaseError
 from relaxcheck.harness.triage.finding import Reduced, finding_of
 from relaxcheck.harness.triage.scripts import ScriptRun
 from relaxcheck.harness.workers.jobs import Job, Limits
 from relaxcheck.harness.workers.pool import PoolError
-from relaxcheck.reports.page.releases import section
 from relaxcheck.reports.tables import release_matrix
 from relaxcheck.reports.tables.release_matrix import disagreeing
 
@@ -150,54 +147,6 @@ def test_a_failure_on_a_later_release_alone_is_a_regression(ran: matrix.Matrix) 
     assert f"* `{ran.rows[0].name}` (" in release_matrix.markdown(ran)
 
 
-def test_tirx_alone_has_cells_of_expressions_and_no_fixes(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Pool(FakePool):
-        def __init__(self, size: int, limits: Limits, release: Release):
-            super().__init__(size, limits, release)
-            if not release.has_relax:
-                self.environment["apache-tvm"] = "tirx 0.1"
-
-        def drain(self) -> Iterator[tuple[Job, Outcome]]:
-            for job in self.jobs:
-                yield job, Outcome(Verdict.PASS if self.release.has_relax else Verdict.WRONG_VALUE)
-
-    def release(name: str, *, alone: bool) -> Release:
-        return Release(name, Path("python"), root="tvm_tirx" if name == "tirx" else "tvm")
-
-    monkeypatch.setattr(matrix, "Pool", Pool)
-    monkeypatch.setattr(matrix, "release", release)
-    every = {subject.row.name: subject for subject in matrix.subjects([])}
-    wanted = [every["bound-of-a-cast-to-unsigned"], every["argmin-of-infinity"]]
-    shown: list[Any] = []
-    result = matrix.run(wanted, ["0.27", "tirx"], 1, Limits(), lambda *each: shown.append(each))
-    assert shown == [*(("0.27", done, 4) for done in (1, 2, 3, 4)), ("tirx", 1, 1)]
-    expression, program = result.rows
-    assert set(expression.cells["tirx"]) == {"off"}
-    assert set(program.cells) == {"0.27"}
-    head, _, first, second = [
-        line for line in release_matrix.markdown(result).splitlines() if line.startswith("| ")
-    ]
-    assert head.endswith("| 0.27, fixes off | 0.27, fixes on | tirx, fixes off |")
-    assert first.endswith("| **wrong-value** |")
-    assert second.endswith("| pass ≠ wrong-value | pass |  |")
-    assert "* tirx: apache-tvm-tirx 0.1, " in release_matrix.markdown(result)
-    (regression,) = release_matrix.regressions(result)
-    assert (regression.row.name, regression.bad) == (expression.name, "tirx")
-    table = release_matrix.table(result)
-    assert len(table.columns) == 4
-    (line, other) = section(result).lines
-    assert [cell.verdict for cell in other.cells] == [Verdict.PASS, Verdict.PASS, None]
-    assert line.cells[-1].verdict is Verdict.WRONG_VALUE
-
-
-def test_the_releases_of_a_matrix_are_those_that_can_run_it() -> None:
-    every = {subject.row.name: subject for subject in matrix.subjects([])}
-    expression, program = every["bound-of-a-cast-to-unsigned"], every["argmin-of-infinity"]
-    assert action._releases(None, [program])[-1] == known()[-1]
-    assert action._releases(None, [program, expression]) == (*known(), "tirx")
-    assert action._releases(["tirx"], [program, expression]) == ["tirx"]
-
-
 def test_failures_with_the_fixes_on_are_listed_with_their_reason() -> None:
     (subject,) = (each for each in matrix.subjects([]) if each.row.name == "slice-backwards")
     assert isinstance(subject.declared, Record)
@@ -288,12 +237,6 @@ def test_cases_are_taken_from_files_folders_and_the_corpus(tmp_path: Path) -> No
     assert matrix.subjects([Path(entry.name)])[0].row.case == entry.case
     with pytest.raises(CaseError, match="no case file"):
         matrix.subjects([tmp_path / "nothing"])
-    # The folder of a family has its facts beside its entries.
-    algebra = matrix.subjects([CORPUS / "algebra"])
-    assert {each.row.name for each in algebra} == {
-        folder.name for folder in (CORPUS / "algebra").iterdir() if folder.is_dir()
-    }
-    assert all(each.declared for each in algebra)
 
 
 def test_of_a_campaign_the_findings_are_taken(tmp_path: Path) -> None:
