@@ -191,3 +191,25 @@ def residual(draft: Draft, choices: Choices, off: str) -> None:
         if off == "a residual that broadcasts" and not at:
             other = begun(draft, (1, 4))[0]
         value = two(draft, "add", inner, other)
+
+
+@fragment("operands in another order", "a negative in between", "the first used twice")
+def chained(draft: Draft, choices: Choices, off: str) -> None:
+    """Chains of two calls, as patterns for FuseOpsByPattern and code generators have them."""
+    (value, image) = begun(draft, (rows(choices), 4), (1, 3, 5, 5))
+    product = two(draft, "multiply", value, weight(draft, choices, (4,)))
+    for first in (
+        product,
+        matmul(draft, value, weight(draft, choices, (4, 4))),
+        one(draft, "exp", value),
+    ):
+        inner = one(draft, "negative", first) if off == "a negative in between" else first
+        other = weight(draft, choices, (4,))
+        operands = (other, inner) if off == "operands in another order" else (inner, other)
+        two(draft, "add", *operands)
+        if off == "the first used twice":
+            used_too(draft, first)
+    result = convolved(draft, image, weight(draft, choices, (4, 3, 2, 2)))
+    if off == "a negative in between":
+        result = one(draft, "negative", result)
+    one(draft, "nn.relu", result)

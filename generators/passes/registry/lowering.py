@@ -58,6 +58,7 @@ PASSES = (
     Pass(
         name="RewriteCUDAGraph",
         meaning="Capture graphs of CUDA; on a CPU it does nothing.",
+        idle="without an option for CUDA it returns what it takes, with it a program needs CUDA",
         after=_before("RewriteCUDAGraph"),
         lowers=True,
     ),
@@ -90,7 +91,7 @@ PASSES = (
     Pass(
         name="ComputePrimValue",
         meaning="Compute scalars in TIR functions.",
-        after=_before("ComputePrimValue"),
+        after=(*_before("ComputePrimValue"), "prepare.compared_sizes"),
         lowers=True,
         widens=_ERASED,
     ),

@@ -112,6 +112,29 @@ def device_hints(mod):
     return tvm.IRModule(functions, attrs=mod.attrs, global_infos=infos)
 '''
 
+_COMPARED = '''
+def compared_sizes(mod):
+    """main asserts that a size of its parameters, or 1, is greater than -1."""
+    main = mod["main"]
+    zero, one = (tvm.tirx.IntImm("int64", number) for number in (0, 1))
+    size = next(iter(relax.analysis.defined_symbolic_vars(main)), one)
+    condition = tvm.tirx.GT(tvm.tirx.Add(size, one), zero)
+    wrapped = relax.PrimValue(condition) if hasattr(relax, "PrimValue") else condition
+    nothing = getattr(relax, "TupleStructInfo", None) or relax.TupleType
+    nothing = nothing([])
+    message = getattr(tvm.ir, "StringImm", None) or relax.StringImm
+    function = relax.ExternFunc("relax.run.assert_op")
+    call = relax.Call(function, [wrapped, message("a size is negative")], None, [nothing])
+    block = relax.BindingBlock([relax.VarBinding(relax.Var("asserted", nothing), call)])
+    body = relax.SeqExpr([block, *main.body.blocks], main.body.body)
+    result = main.ret_struct_info if hasattr(main, "ret_struct_info") else main.ret_ty
+    functions = dict(mod.functions)
+    functions[mod.get_global_var("main")] = relax.Function(
+        main.params, body, result, main.is_pure, main.attrs
+    )
+    return tvm.IRModule(functions, attrs=mod.attrs, global_infos=mod.global_infos)
+'''
+
 _NAMED = '''
 def named_operators(mod):
     """Each function of TIR has its name as that of an operator."""
@@ -124,13 +147,21 @@ def named_operators(mod):
     return tvm.IRModule(functions, attrs=mod.attrs, global_infos=mod.global_infos)
 '''
 
-PREPARATIONS = tuple(
-    Pass(name=PREFIX + name, meaning=meaning, source=source.strip())
-    for name, meaning, source in (
-        ("nested_calls", "Nest calls in the next call, where only that uses them.", _NESTED),
-        ("other_names", "Give main another name, and its own to a private function.", _NAMES),
-        ("device_hints", "Hint at the device of the first tensor that main takes.", _HINTS),
-        ("named_operators", "Give functions of TIR their names as those of operators.", _NAMED),
-    )
+
+def _step(name: str, meaning: str, source: str, *, lowers: bool = False) -> Pass:
+    return Pass(name=PREFIX + name, meaning=meaning, source=source.strip(), lowers=lowers)
+
+
+PREPARATIONS = (
+    _step("nested_calls", "Nest calls in the next call, where only that uses them.", _NESTED),
+    _step("other_names", "Give main another name, and its own to a private function.", _NAMES),
+    _step("device_hints", "Hint at the device of the first tensor that main takes.", _HINTS),
+    _step("named_operators", "Give functions of TIR their names as those of operators.", _NAMED),
+    _step(
+        "compared_sizes",
+        "Assert in a lowered module that a size, or 1, is greater than -1.",
+        _COMPARED,
+        lowers=True,
+    ),
 )
 """The steps, as records of passes that only prepare."""

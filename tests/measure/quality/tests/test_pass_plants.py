@@ -180,7 +180,10 @@ FUNCTIONS = "dead-code-drops-called-functions"
 WIDE = "planner-halves-wide-storage"
 
 UNPARSED = "CallTIRRewrite"
-"""The TVMScript of what it returns does not parse in 0.27. A wrong value is worse, and is said."""
+"""TVMScript of what it returns does not parse (corpus: ``allocation-not-parsed``).
+
+A wrong value is worse, and is said.
+"""
 
 
 def _case(plant: Plant) -> Case:
