@@ -99,7 +99,9 @@ def held(node: Node, index: int) -> Any:
     # A weight may be a parameter of the module; the importer keeps its value at hand.
     _, weights = node.parameters
     name = tvm_api_shapes.name_of(value) if isinstance(value, relax.Var) else None
-    return np.asarray(weights[name][1].numpy()) if name in weights else None
+    weight = weights.get(name)
+    # An input may have the name of a weight, of which the importer drops a prefix.
+    return np.asarray(weight[1].numpy()) if weight and weight[0].same_as(value) else None
 
 
 def integers(node: Node, index: int) -> list[int] | None:

@@ -1,10 +1,10 @@
-"""RotaryEmbedding of ONNX (J. Su et al., "RoFormer", 2021)."""
+"""RotaryEmbedding of ONNX and of com.microsoft (J. Su et al., "RoFormer", 2021)."""
 
 import numpy as np
 from tvm import relax
 
 from relaxcheck.fixes import tvm_api
-from relaxcheck.fixes.framework.fix import FaultPart, Fix, invalid
+from relaxcheck.fixes.framework.fix import FaultPart, Fix, invalid, refuse
 from relaxcheck.fixes.framework.patch import NewFile
 from relaxcheck.fixes.frontends.onnx import operands
 from relaxcheck.fixes.frontends.onnx.attention import heads
@@ -18,6 +18,8 @@ UPSTREAM = NewFile("relax/frontend/onnx/rotary_embedding.py")
 
 def _rotary_embedding(node: Node) -> Expr:
     """The first features of each head, in pairs, turned by the angles of their position."""
+    if _is_contributed(node):
+        node = _reordered(node)
     x = operands.required(node, 0, "X")
     packed = len(tvm_api.shape_of(x)) == 3
     dtype = tvm_api.dtype_of(x)
@@ -41,6 +43,36 @@ def _rotary_embedding(node: Node) -> Expr:
         rest = relax.op.strided_slice(x, [3], [turned], [features])
         result = node.emit(relax.op.concat([result, node.emit(rest)], axis=3))
     return heads.joined(node, result) if packed else result
+
+
+def _is_contributed(node: Node) -> bool:
+    """True if the operator is com.microsoft's, which has the positions before the caches."""
+    return "int" in tvm_api.dtype_of(operands.required(node, 1, "cos_cache"))
+
+
+def _reordered(node: Node) -> Node:
+    """A node of com.microsoft, (input, position_ids, cos_cache, sin_cache), as one of ONNX.
+
+    The number of heads may be left out, and a single position is that of the first of all.
+    Source: ONNX Runtime's documentation of contributed operators.
+
+    Raises:
+        OpNotImplemented: sequences are packed, or the result is scaled.
+    """
+    for name, default in (("is_packed_batching", 0), ("scale", 1.0)):
+        if node.attribute(name, default) != default:
+            raise refuse(node.operator, **{name: node.attribute(name)})
+    x, cosine = operands.required(node, 0, "input"), operands.required(node, 2, "cos_cache")
+    places = operands.required(node, 1, "position_ids")
+    shape = tvm_api.shape_of(x)
+    if len(tvm_api.shape_of(places)) == 1:
+        batch, length = shape[0], shape[-2]
+        steps = node.emit(relax.op.add(places, heads.positions(node, length, length)))
+        places = node.emit(relax.op.broadcast_to(steps, (batch, length)))
+    pairs, hidden = tvm_api.as_int(tvm_api.shape_of(cosine)[1]), tvm_api.as_int(shape[-1])
+    if len(shape) == 3 and not node.attribute("num_heads", 0) and pairs and hidden:
+        node = node.with_attributes(num_heads=hidden // (2 * pairs))
+    return node.with_inputs(x, cosine, node.input(3), places)
 
 
 def _angles(node: Node, index: int, name: str, dtype: str) -> Expr:

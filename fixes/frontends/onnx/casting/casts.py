@@ -46,6 +46,8 @@ UPSTREAM = NewFile(
 _FOUR_BITS = "float4_e2m1fn"
 """The format of which TVM casts constants alone."""
 
+_LARGEST_BYTE = 255
+
 _WIDTHS = {"bool": 8, "bfloat16": 16, **dict.fromkeys((*EIGHT_BITS, EXPONENTS), 8)}
 
 
@@ -114,11 +116,12 @@ def _originals(node: Node) -> Callable[[Expr, int], Expr]:
 def _within(node: Node, value: Expr, to: str) -> Expr:
     """``value`` within the numbers of ``to`` if it saturates; NaN stays."""
     dtype = tvm_api.dtype_of(value)
-    if not node.attribute("saturate", 1) or dtype in ("bool", "int8", "uint8"):
+    most = EIGHT_BITS[to]
+    fits = dtype in ("bool", "int8") or (dtype == "uint8" and most > _LARGEST_BYTE)
+    if not node.attribute("saturate", 1) or fits:
         return value
     inner = wide(dtype) if is_float(dtype) else "float64"
     value = node.emit(cast(value, dtype, inner))
-    most = EIGHT_BITS[to]
     for beyond, limit in ((relax.op.greater, most), (relax.op.less, -most)):
         bound = constant(limit, inner)
         value = node.emit(relax.op.where(beyond(value, bound), bound, value))

@@ -45,9 +45,6 @@ UPSTREAM = NewFile(
 
 _INTEGERS = ("int8", "uint8", "int16", "uint16")
 
-_FLOAT32_ALONE = 19
-"""Earlier versions dequantize to float32."""
-
 
 def _quantize_linear(node: Node) -> Expr:
     x, scale = (operands.required(node, index, name) for index, name in ((0, "x"), (1, "scale")))
@@ -120,7 +117,8 @@ def quantized(
 def _dequantize_linear(node: Node) -> Expr:
     x, scale = (operands.required(node, index, name) for index, name in ((0, "x"), (1, "scale")))
     zero_point = operands.optional(node, 2, "zero_point")
-    to = tvm_api.dtype_of(scale) if node.opset >= _FLOAT32_ALONE else "float32"
+    # Before opset 19, scales of other dtypes are com.microsoft's.
+    to = tvm_api.dtype_of(scale)
     if asked := node.attribute("output_dtype", 0):
         to = required(node.operator, "output_dtype", asked)
     if to == "float32" and tvm_api.dtype_of(x) in _INTEGERS and _is_usual(node, x, scale):
@@ -145,13 +143,14 @@ def dequantized(node: Node, x: Expr, scale: Expr, zero_point: Expr | None, to: s
 def _aligned(node: Node, parameter: Expr, x: Expr) -> Expr:
     """``parameter`` of a tensor, an axis or blocks of ``x``, so that it broadcasts to ``x``."""
     rank, own = (len(tvm_api.shape_of(each)) for each in (x, parameter))
-    if rank <= 1 and own <= 1:
+    size = node.attribute("block_size", 0)
+    if rank <= 1 and own <= 1 and not size:
         return parameter
-    axis = node.attribute("axis", 1)
+    # A vector has a single axis, whatever the default.
+    axis = node.attribute("axis", 1) if rank > 1 else 0
     if not -rank <= axis < rank:
         raise invalid(node.operator, f"the input has {rank} dimensions", axis=axis)
     axis %= rank
-    size = node.attribute("block_size", 0)
     if size:
         return _of_blocks(node, parameter, x, axis, size)
     if own != 1 or tvm_api.as_int(tvm_api.shape_of(parameter)[0]) == 1:

@@ -30,6 +30,10 @@ _BITS = 6
 """Powers of 2 and more overflow beyond exponents of so many bits."""
 
 
+_LONG = ("int32", "uint32", "int64", "uint64")
+"""Integers that float32 may not hold."""
+
+
 def _is_integer_expression(node: Node) -> bool:
     """True if an input is an integer of the model's shapes, which the importer computes with."""
     return any(
@@ -48,7 +52,9 @@ def _pow(node: Node) -> Expr:
         return _integer_power(node, base, exponent)
     if dtype == other and dtype not in HALVES:
         return node.converted()
-    inner = "float64" if not is_float(dtype) or "float64" in (dtype, other) else "float32"
+    # In float32 a large integer would lose its last bit, which decides the sign of the power.
+    exact = not is_float(dtype) or "float64" in (dtype, other) or other in _LONG
+    inner = "float64" if exact else "float32"
     result = relax.op.power(cast(base, dtype, inner), cast(exponent, other, inner))
     return cast(result, inner, dtype)
 

@@ -17,7 +17,8 @@ from relaxcheck.fixes.frontends.onnx.probing import fails, node_model
 
 UPSTREAM = NewFile("relax/frontend/onnx/inputs.py")
 
-_UNKNOWN = "?"
+_UNKNOWN = ("?", "-1")
+"""Names that exporters give to dimensions of which they know nothing."""
 _TEXT = 8
 """ONNX's number of the dtype of strings."""
 
@@ -49,13 +50,14 @@ class Dimensions:
         if isinstance(tree, ast.Name) or not names <= self.plain:
             return self.symbol(text)
         value = _evaluated(tree, self)
-        return self.symbol(text) if value is None else value
+        is_size = value is not None and not (isinstance(value, int) and value < 0)
+        return value if is_size else self.symbol(text)
 
 
 def _evaluated(tree: ast.expr, dimensions: Dimensions) -> Any:
     """The expression ``tree``; None if it has other operators than those of integers."""
     match tree:
-        case ast.Constant(value=int() as value):
+        case ast.Constant(value=int() as value) if not isinstance(value, bool):
             return value
         case ast.Name(id=name):
             return dimensions.symbol(name)
@@ -140,7 +142,7 @@ def _dim(name: str, axis: int, dim: Any, dimensions: Dimensions) -> Any:
     if dim.HasField("dim_value") and dim.dim_value >= 0:
         return dim.dim_value
     text = dim.dim_param
-    if text and text != _UNKNOWN:
+    if text and text not in _UNKNOWN:
         return dimensions.named(text)
     # Each is a dimension of its own.
     return tvm_api.shape_var(f"{name}_{axis}")

@@ -6,13 +6,22 @@ from typing import Any
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, MethodRebinding
 from relaxcheck.fixes.framework.patch import Method, NewFile
-from relaxcheck.fixes.frontends.onnx.converting import IMPORTER
+from relaxcheck.fixes.frontends.onnx.converting import IMPORTER, MICROSOFT
 from relaxcheck.fixes.frontends.onnx.graph.naming import name_of
+from relaxcheck.fixes.frontends.onnx.preparing import domain_of
 
 UPSTREAM = NewFile("relax/frontend/onnx/unsupported.py")
 
-_DOMAINS = ("", "ai.onnx", "com.microsoft")
-"""The domains whose operators the table of the importer has, by name."""
+_CONTRIBUTED = (
+    *("AllClassNMS", "Attention", "BiasGelu", "DequantizeLinear", "EmbedLayerNormalization"),
+    *("FastGelu", "GatherND", "Gelu", "GridSample", "MatMulInteger16", "Pad", "QLinearAdd"),
+    *("QLinearConv", "QLinearLeakyRelu", "QLinearMul", "QLinearSigmoid", "QuantizeLinear"),
+    *("RotaryEmbedding", "SkipLayerNormalization", "Trilu"),
+)
+"""The operators of com.microsoft that the table of the importer has.
+
+Others, such as Unique and Range, have the name of an operator of ONNX and other inputs or outputs.
+"""
 
 _CONSTRUCTS = ("If",)
 
@@ -28,11 +37,12 @@ def check_for_unsupported_ops(importer: Any, graph: Any) -> None:
     table = onnx_frontend._get_convert_map()
     lacking: dict[str, list[str]] = {}
     for node in _nodes(graph):
+        domain = domain_of(node.domain)
         served = node.op_type in table or node.op_type in _CONSTRUCTS
-        if served and node.domain in _DOMAINS:
+        if served and (not domain or (domain == MICROSOFT and node.op_type in _CONTRIBUTED)):
             continue
-        domain = "" if node.domain in ("", "ai.onnx") else f"{node.domain}."
-        lacking.setdefault(f"{domain}{node.op_type}", []).append(name_of(node))
+        operator = f"{domain}.{node.op_type}" if domain else str(node.op_type)
+        lacking.setdefault(operator, []).append(name_of(node))
     if lacking:
         listed = ", ".join(f"{operator} ({_some(nodes)})" for operator, nodes in lacking.items())
         raise tvm_api.OpNotImplemented(
@@ -101,14 +111,23 @@ def _takes_other_domain() -> bool:
     return "local" not in _message(_model(("local", "Relu")))
 
 
+def _mistakes_contributed() -> bool:
+    """True if com.microsoft's Unique, which has other outputs, is taken for ONNX's."""
+    return MICROSOFT not in _message(_model((MICROSOFT, "Unique")))
+
+
 FIX = Fix(
     name="onnx_unsupported",
     operators=(),
-    fault="ONNX operators of unknown domains are imported by name, others refused without nodes",
+    fault=(
+        "ONNX operators of unknown domains are imported by name, as is com.microsoft's Unique,"
+        " whose outputs are others; unknown operators are refused without nodes"
+    ),
     issue=None,
     parts=(
         FaultPart("no names of nodes", _names_no_node),
         FaultPart("another domain", _takes_other_domain),
+        FaultPart("com.microsoft", _mistakes_contributed),
     ),
     rebindings=_rebindings,
     after="onnx_inputs",

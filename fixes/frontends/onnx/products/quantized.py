@@ -108,8 +108,11 @@ def qlinear_conv(node: Node) -> Expr:
 
     Raises:
         ValueError: a shape or an attribute is invalid.
-        OpNotImplemented: a dtype is not one of 8 bits, or the size of the window is not known.
+        OpNotImplemented: a dtype is not one of 8 bits, or the size of the window is not known; or
+            channels are last, as com.microsoft's may have them.
     """
+    if node.attribute("channels_last", 0):
+        raise refuse(node.operator, channels_last=1)
     zeros = [
         _zero_point(node, index, name) for index, name in ((2, "x_zero_point"), (5, "w_zero_point"))
     ]

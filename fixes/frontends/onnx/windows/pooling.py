@@ -1,8 +1,8 @@
 """ONNX's pools.
 
 TVM gives no indices, counts windows of SAME_LOWER rounded down, ignores dilations where it pads,
-keeps windows that begin in the padding, takes norms of means that miss elements, and knows static
-sizes, one to three spatial axes and floats alone.
+keeps windows that begin in the padding, takes norms of means that miss elements, adds float16 up in
+float16, and knows static sizes, one to three spatial axes and floats alone.
 """
 
 from collections.abc import Callable, Sequence
@@ -233,19 +233,45 @@ def global_lp_pool(node: Node) -> Expr:
     """
 
     def sums(source: Tensor, power: Callable[[PrimExpr], PrimExpr]) -> Tensor:
-        one = tvm_api.integer(1)
-
-        def element(indices: Indices) -> PrimExpr:
-            inner = [
-                te.reduce_axis((0, size), f"k{at}") for at, size in enumerate(source.shape[2:])
-            ]
-            place = (*indices[:2], *(axis.var for axis in inner))
-            return te.sum(power(source[place]), axis=inner)
-
-        shape = [*source.shape[:2], *[one] * (len(source.shape) - 2)]
-        return filled(shape, element, "sums")
+        return _of_channels(source, "sums", lambda element, axes: te.sum(power(element), axis=axes))
 
     return _norms(node, _image(node), sums)
+
+
+def _of_channels(
+    source: Tensor, name: str, reduce: Callable[[PrimExpr, Sequence[PrimExpr]], PrimExpr]
+) -> Tensor:
+    """``reduce(element, axes)`` over the spatial axes, which stay with the size 1."""
+
+    def element(indices: Indices) -> PrimExpr:
+        inner = [te.reduce_axis((0, size), f"k{at}") for at, size in enumerate(source.shape[2:])]
+        place = (*indices[:2], *(axis.var for axis in inner))
+        return reduce(source[place], inner)
+
+    shape = [*source.shape[:2], *[tvm_api.integer(1)] * (len(source.shape) - 2)]
+    return filled(shape, element, name)
+
+
+def global_average_pool(node: Node) -> Expr:
+    """The mean of each channel: of 16 bits in float32, in which a sum does not stop growing."""
+    data = operands.required(node, 0, "X")
+    dtype = tvm_api.dtype_of(data)
+    wide = operands.widened(node, data, operands.inner_dtype(dtype))
+    return operands.widened(node, node.emit(node.with_inputs(wide).converted()), dtype)
+
+
+def global_max_pool(node: Node) -> Expr:
+    """The largest element of each channel: NaN if there is one, -infinity if there is no other."""
+    data = operands.required(node, 0, "X")
+    if operands.rank_of(data) < 3:
+        return data
+    dtype = tvm_api.dtype_of(data)
+
+    def compute(source: Tensor) -> Tensor:
+        return _of_channels(source, "largest", lambda element, axes: largest(element, axis=axes))
+
+    wide = operands.widened(node, data, operands.inner_dtype(dtype))
+    return operands.widened(node, computed(node, compute, wide), dtype)
 
 
 def _norms(
@@ -285,6 +311,8 @@ CONVERSIONS: dict[str, Convert] = {
     "AveragePool": average_pool,
     "LpPool": lp_pool,
     "GlobalLpPool": global_lp_pool,
+    "GlobalAveragePool": global_average_pool,
+    "GlobalMaxPool": global_max_pool,
 }
 
 _ROW = np.array([[[1, 4, 2]]], np.float32)
@@ -311,18 +339,36 @@ def _mistakes_dilations() -> bool:
     return fails(model, [_ROW], [np.array([[[4, 1.5, 4]]], np.float32)])
 
 
+def _stops_adding() -> bool:
+    """True if the mean of a channel of float16 is less than each of its elements.
+
+    The sum of 4096 stays as it is when 1 is added to it.
+    """
+    data = np.ones((1, 1, 4, 2048), np.float16)
+    return fails(node_model("GlobalAveragePool", {"X": data}, 1), [data], [data[..., :1, :1]])
+
+
+def _has_a_lowest() -> bool:
+    """True if the largest of -infinity alone is a finite number."""
+    data = np.full((1, 1, 2), -np.inf, np.float32)
+    return fails(node_model("GlobalMaxPool", {"X": data}, 1), [data], [data[..., :1]])
+
+
 FIX = Fix(
     name="onnx_pooling",
     operators=tuple(CONVERSIONS),
     fault=(
         "ONNX's MaxPool has no indices, and a window too few with SAME_LOWER; the padding of"
-        " AveragePool ignores dilations"
+        " AveragePool ignores dilations; GlobalAveragePool of float16 adds up in float16, and"
+        " GlobalMaxPool of -infinity is a finite number"
     ),
     issue=None,
     parts=(
         FaultPart("indices", _lacks_indices),
         FaultPart("SAME_LOWER", _mistakes_lower),
         FaultPart("dilations", _mistakes_dilations),
+        FaultPart("means of float16", _stops_adding),
+        FaultPart("-infinity", _has_a_lowest),
     ),
     rebindings=rebindings(CONVERSIONS),
     after="onnx_resizing",

@@ -63,6 +63,32 @@ def test_turns(dim: int, interleaved: int, looked_up: bool, packed: bool) -> Non
     computes("RotaryEmbedding", 23, inputs, expected, tolerance=1e-5, symbolic=shapes, **how)
 
 
+@pytest.mark.parametrize("places", [[2], [[2, 3, 4, 5], [0, 1, 7, 8]]])
+@pytest.mark.parametrize("how", [{}, {"interleaved": 1}, {"num_heads": 3}])
+@pytest.mark.parametrize("packed", [False, True])
+def test_contributed(packed: bool, how: Any, places: Any) -> None:
+    """com.microsoft's has the positions before the caches; a single one is that of the first."""
+    x = compiled.sample((B, HEADS, LENGTH, FEATURES), "float32", seed=1)
+    table = compiled.sample((9, FEATURES // 2), "float32", seed=2)
+    numbers = np.array(places)
+    rows = numbers if numbers.ndim == 2 else np.tile(numbers + np.arange(LENGTH), (B, 1))
+    expected = turned(x, table[rows], how.get("interleaved", 0)).astype("float32")
+    if packed:
+        x, expected = (each.transpose(0, 2, 1, 3).reshape(B, LENGTH, -1) for each in (x, expected))
+    inputs = [x, numbers, np.cos(table), np.sin(table)]
+    dims = ("batch", "length", HEADS * FEATURES) if packed else ("batch", HEADS, "length", FEATURES)
+    how = {"domain": "com.microsoft", "tolerance": 1e-5, **how}
+    computes("RotaryEmbedding", 17, inputs, expected, **how)
+    computes("RotaryEmbedding", 17, inputs, expected, symbolic={0: dims}, **how)
+
+
+def test_contributed_of_packed_sequences() -> None:
+    inputs = [np.ones((1, 1, 2), "f4"), np.array([0]), *[np.ones((1, 1), "f4")] * 2]
+    message = "RotaryEmbedding cannot be lowered with is_packed_batching=1"
+    with pytest.raises(Exception, match=re.escape(message)):
+        run("RotaryEmbedding", 17, inputs, domain="com.microsoft", is_packed_batching=1)
+
+
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16], ids=["float16", "bfloat16"])
 def test_halves(dtype: Any) -> None:
     x = compiled.sample((1, 1, 2, 4), "float32", seed=1).astype(dtype)

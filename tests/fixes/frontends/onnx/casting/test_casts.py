@@ -91,6 +91,12 @@ def test_saturation(operator: str, name: str) -> None:
     computes(operator, 19, inputs, wild, saturate=0, **target)
 
 
+def test_bytes_that_are_beyond_eight_bits() -> None:
+    x = np.array([240, 247, 248, 255], "uint8")
+    expected = np.full(4, 240).astype(ml_dtypes.float8_e4m3fnuz)
+    computes("Cast", 19, [x], expected, to=number(expected.dtype))
+
+
 @pytest.mark.parametrize(
     ("mode", "expected"),
     [("up", [1, 2, 4, 128, 2**-126]), ("down", [1, 1, 2, 64, 2**-127]), ("nearest", None)],

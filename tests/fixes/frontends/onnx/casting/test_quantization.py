@@ -88,6 +88,23 @@ def test_blocks(opset: int, size: int) -> None:
     computes("DequantizeLinear", opset, [expected, scale, zero], back, symbolic=rows, **how)
 
 
+@pytest.mark.parametrize("axis", [0, -1])
+def test_blocks_of_a_vector(axis: int) -> None:
+    x, scale = np.array([1, 2, 30, 40, 500], "float32"), np.array([1, 10, 100], "float32")
+    expected = np.array([1, 2, 3, 4, 5], "int8")
+    how: Any = {"block_size": 2, "axis": axis}
+    zeros = np.zeros(3, "int8")
+    computes("QuantizeLinear", 21, [x, scale, zeros], expected, **how)
+    computes("DequantizeLinear", 21, [expected, scale], x, **how)
+    computes("DequantizeLinear", 21, [expected, scale], x, symbolic={0: ("n",)}, **how)
+
+
+def test_scales_of_com_microsoft_have_the_dtype_of_the_result() -> None:
+    x, scale = np.array([[1, 2], [3, 4]], "uint8"), np.array([1, 2], "float16")
+    expected = np.array([[1, 4], [3, 8]], "float16")
+    computes("DequantizeLinear", 13, [x, scale], expected, domain="com.microsoft")
+
+
 def test_a_vector_and_a_scale_of_one_element() -> None:
     x, scale = np.array([1, 2, 3], "float32"), np.array([0.5], "float32")
     computes("QuantizeLinear", 13, [x, scale], np.array([2, 4, 6], "uint8"))

@@ -35,6 +35,11 @@ def test_powers_have_the_dtype_of_the_base(base: str, exponent: str) -> None:
     computes("Pow", 15, [x.astype(base), y.astype(exponent)], expected, tolerance=1e-5)
 
 
+def test_large_exponents_keep_their_last_bit() -> None:
+    base = np.array([-1, -1], "float32")
+    computes("Pow", 15, [base, np.array([2**24, 2**24 + 1])], np.array([1, -1], "float32"))
+
+
 def test_powers_of_bfloat16() -> None:
     x = np.array([2, -3, 0.5]).astype(ml_dtypes.bfloat16)
     computes("Pow", 13, [x, np.array(3)], (x.astype("float64") ** 3).astype(x.dtype))

@@ -25,7 +25,9 @@ def test_a_dimension_of_0(fixes_on: None) -> None:
     assert [tvm_api.as_int(dim) for dim in tvm_api.shape_of(parameters(model)[0])] == [0]
 
 
-@pytest.mark.parametrize("name", ["?", "batch-size", "a b", "x.1", "max(n)", "7up"])
+@pytest.mark.parametrize(
+    "name", ["?", "-1", "-2", "True", "batch-size", "a b", "x.1", "max(n)", "7up"]
+)
 def test_names_that_are_no_expressions(name: str, fixes_on: None) -> None:
     agrees(JOINED, [floats(2), floats(3)], [floats(0), floats(1)], sizes={"n": name})
 
@@ -36,6 +38,11 @@ def test_dimensions_without_names_differ(fixes_on: None) -> None:
         value.type.tensor_type.shape.dim[0].Clear()
     run = onnx_texts.compiled(onnx_texts.imported(model))
     assert run(floats(2), floats(3))[0].shape == (5,)
+
+
+@pytest.mark.parametrize("name", ["?", "-1"])
+def test_dimensions_of_which_nothing_is_known_differ(name: str, fixes_on: None) -> None:
+    agrees(JOINED, [floats(2), floats(3)], sizes={"n": name, "m": name})
 
 
 @pytest.mark.parametrize(

@@ -41,9 +41,24 @@ def test_domains(fixes_on: None) -> None:
     assert "gelu" in str(module)
 
 
+@pytest.mark.parametrize("operator", ["Unique", "Range"])
+def test_namesakes_in_another_domain_are_refused(operator: str, fixes_on: None) -> None:
+    text = f"f (float[2] x) => (float[n] y) {{ y = com.microsoft.{operator} (x) }}"
+    assert f"com.microsoft.{operator} (node of y)" in message_of(text)
+
+
+def test_channels_of_quantized_data_may_not_be_last(fixes_on: None) -> None:
+    names = "x, s, z, w, s, z, s, z"
+    text = f"""f (uint8[1,2,2,1] x, uint8[1,1,1,1] w, float s, uint8 z) => (uint8[1,2,2,1] y) {{
+        y = com.microsoft.QLinearConv <channels_last = 1> ({names})
+    }}"""
+    assert "QLinearConv cannot be lowered with channels_last=1" in message_of(text)
+
+
 PROGRAMS: whole.Programs = {
     "onnx_unsupported": {
         "no names of nodes": (whole.upstream("onnx_unsupported", "each_with_its_nodes"),),
         "another domain": (whole.upstream("onnx_unsupported", "another_domain"),),
+        "com.microsoft": (whole.upstream("onnx_unsupported", "a_namesake_in_another_domain"),),
     },
 }

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -37,6 +38,22 @@ PROGRAMS: whole.Programs = {
                 {"X": np.array([[[1, 4, 2]]], np.float32)},
                 {"kernel_shape": [2], "dilations": [2], "auto_pad": "SAME_UPPER"},
                 expected=(np.array([[[4, 1.5, 4]]], np.float32),),
+            )
+        ),
+        "means of float16": programs(
+            NodeCase(
+                "GlobalAveragePool",
+                1,
+                {"X": np.full((1, 1, 96, 96), 0.5, np.float16)},
+                expected=(np.full((1, 1, 1, 1), 0.5, np.float16),),
+            )
+        ),
+        "-infinity": programs(
+            NodeCase(
+                "GlobalMaxPool",
+                1,
+                {"X": np.full((1, 1, 1), -np.inf, np.float32)},
+                expected=(np.full((1, 1, 1), -np.inf, np.float32),),
             )
         ),
     }
@@ -105,6 +122,26 @@ def test_infinities_and_integers() -> None:
     check(NodeCase("MaxPool", 12, {"X": data}, settings, expected=expected))
     integers = np.arange(-4, 4, dtype=np.int8).reshape(1, 1, 8)
     check(NodeCase("MaxPool", 12, {"X": integers}, {**settings, "pads": [1, 1]}))
+
+
+@pytest.mark.parametrize("sizes", SPATIAL)
+@pytest.mark.parametrize("operator", ["GlobalAveragePool", "GlobalMaxPool"])
+def test_whole_channels(operator: str, sizes: tuple[int, ...]) -> None:
+    data = {"X": image(*sizes)}
+    check(NodeCase(operator, 1, data))
+    check(NodeCase(operator, 1, data, shapes={"X": ("B", 3, *"DHW"[: len(sizes)])}))
+
+
+@pytest.mark.parametrize("dtype", ["float16", ml_dtypes.bfloat16])
+def test_means_of_many_elements_of_16_bits(dtype: Any) -> None:
+    data = np.full((1, 1, 300, 300), 2, dtype)
+    check(NodeCase("GlobalAveragePool", 22, {"X": data}, expected=(data[..., :1, :1],)))
+
+
+def test_largest_elements_that_are_not_finite() -> None:
+    data = np.array([[[np.nan, 1], [-np.inf, -np.inf], [-np.inf, 2]]], np.float32)
+    expected = (np.array([[[np.nan], [-np.inf], [2]]], np.float32),)
+    check(NodeCase("GlobalMaxPool", 1, {"X": data}, expected=expected))
 
 
 def test_errors_name_operator_and_attribute() -> None:

@@ -69,5 +69,16 @@ def test_dilations():
     verify("AveragePool", {"X": data}, 19, expected=expected, **settings)
 
 
+def test_means_of_float16():
+    data = np.full((1, 1, 300, 300), 0.5, "float16")
+    verify("GlobalAveragePool", {"X": data}, 1, expected=[data[..., :1, :1]])
+
+
+def test_largest_is_not_finite():
+    data = np.array([[[-np.inf, -np.inf], [np.nan, 1]]], "float32")
+    expected = [np.array([[[-np.inf], [np.nan]]], "float32")]
+    verify("GlobalMaxPool", {"X": data}, 1, expected=expected)
+
+
 if __name__ == "__main__":
     tvm.testing.main()
