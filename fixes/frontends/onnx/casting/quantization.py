@@ -27,6 +27,7 @@ from relaxcheck.fixes.frontends.onnx.casting.narrow_integers import (
     narrow_rebindings,
     with_widths,
 )
+from relaxcheck.fixes.frontends.onnx.computing import computed, filled
 from relaxcheck.fixes.frontends.onnx.converting import (
     IMPORTER,
     Convert,
@@ -36,7 +37,7 @@ from relaxcheck.fixes.frontends.onnx.converting import (
 )
 from relaxcheck.fixes.frontends.onnx.elementwise.numbers import cast, constant, tensor, wide
 from relaxcheck.fixes.frontends.onnx.probing import fails, node_model
-from relaxcheck.fixes.tvm_api import Expr
+from relaxcheck.fixes.tvm_api import Expr, PrimExpr, Tensor
 
 UPSTREAM = NewFile(
     "relax/frontend/onnx/quantization.py",
@@ -166,10 +167,14 @@ def _of_blocks(node: Node, parameter: Expr, x: Expr, axis: int, size: int) -> Ex
     if size < 0 or len(wanted) != len(there):
         why = f"the shapes are {tvm_api.show(wanted)} and {tvm_api.show(there)}"
         raise invalid(node.operator, why, block_size=size)
-    repeated = node.emit(relax.op.repeat(parameter, size, axis))
-    if tvm_api.proves_equal(there[axis] * size, wanted[axis]):
-        return repeated
-    return node.emit(relax.op.strided_slice(repeated, [axis], [0], [wanted[axis]]))
+
+    def compute(values: Tensor, sizes: Sequence[PrimExpr]) -> Tensor:
+        def element(at: Sequence[PrimExpr]) -> PrimExpr:
+            return values[(*at[:axis], tvm_api.floordiv(at[axis], size), *at[axis + 1 :])]
+
+        return filled(sizes, element, "blocks")
+
+    return computed(node, compute, parameter, [*there[:axis], wanted[axis], *there[axis + 1 :]])
 
 
 def _dynamic_quantize_linear(node: Node) -> Expr:

@@ -86,7 +86,7 @@ def _array(name: str, value: Any) -> NDArray[Any] | None:
         case "value":
             return np.asarray(numpy_helper.to_array(value)).reshape(tuple(value.dims))
         case "sparse_value":
-            return _dense(value)
+            return dense(value)
         case "value_float" | "value_floats":
             return np.array(value, np.float32)
         case "value_int" | "value_ints":
@@ -94,7 +94,7 @@ def _array(name: str, value: Any) -> NDArray[Any] | None:
     return None
 
 
-def _dense(sparse: Any) -> NDArray[Any]:
+def dense(sparse: Any) -> NDArray[Any]:
     """The array that ``sparse`` describes: values, and their places flat or as coordinates."""
     from onnx import numpy_helper
 

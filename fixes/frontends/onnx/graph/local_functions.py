@@ -82,6 +82,6 @@ FIX = Fix(
     issue=None,
     parts=(FaultPart("a function", _lacks_functions),),
     rebindings=_rebindings,
-    after="onnx_unsupported",
+    after="onnx_initializers",
     patch=(Guard(IMPORTER, "from_onnx", without_functions, "model", result="model"),),
 )

@@ -96,7 +96,8 @@ def test_blocks_of_a_vector(axis: int) -> None:
     zeros = np.zeros(3, "int8")
     computes("QuantizeLinear", 21, [x, scale, zeros], expected, **how)
     computes("DequantizeLinear", 21, [expected, scale], x, **how)
-    computes("DequantizeLinear", 21, [expected, scale], x, symbolic={0: ("n",)}, **how)
+    symbols: Any = {0: ("n",), 1: ("blocks",)}
+    computes("DequantizeLinear", 21, [expected, scale], x, symbolic=symbols, **how)
 
 
 def test_scales_of_com_microsoft_have_the_dtype_of_the_result() -> None:
