@@ -24,9 +24,6 @@ them before, with other inputs or attributes.
 )
 
 
-MICROSOFT = "com.microsoft"
-"""The domain of the operators that ONNX Runtime adds."""
-
 IMPORTER = "relax/frontend/onnx/onnx_frontend.py"
 TABLE = "_get_convert_map"
 """The function of the importer that returns the table."""

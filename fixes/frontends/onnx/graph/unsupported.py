@@ -6,12 +6,13 @@ from typing import Any
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, MethodRebinding
 from relaxcheck.fixes.framework.patch import Method, NewFile
-from relaxcheck.fixes.frontends.onnx.converting import IMPORTER, MICROSOFT
+from relaxcheck.fixes.frontends.onnx.converting import IMPORTER
 from relaxcheck.fixes.frontends.onnx.graph.naming import name_of
-from relaxcheck.fixes.frontends.onnx.preparing import domain_of
 
 UPSTREAM = NewFile("relax/frontend/onnx/unsupported.py")
 
+_OWN = ("", "ai.onnx")
+_MICROSOFT = "com.microsoft"
 _CONTRIBUTED = (
     *("AllClassNMS", "Attention", "BiasGelu", "DequantizeLinear", "EmbedLayerNormalization"),
     *("FastGelu", "GatherND", "Gelu", "GridSample", "MatMulInteger16", "Pad", "QLinearAdd"),
@@ -37,12 +38,12 @@ def check_for_unsupported_ops(importer: Any, graph: Any) -> None:
     table = onnx_frontend._get_convert_map()
     lacking: dict[str, list[str]] = {}
     for node in _nodes(graph):
-        domain = domain_of(node.domain)
         served = node.op_type in table or node.op_type in _CONSTRUCTS
-        if served and (not domain or (domain == MICROSOFT and node.op_type in _CONTRIBUTED)):
+        contributed = node.domain == _MICROSOFT and node.op_type in _CONTRIBUTED
+        if served and (node.domain in _OWN or contributed):
             continue
-        operator = f"{domain}.{node.op_type}" if domain else str(node.op_type)
-        lacking.setdefault(operator, []).append(name_of(node))
+        domain = "" if node.domain in _OWN else f"{node.domain}."
+        lacking.setdefault(f"{domain}{node.op_type}", []).append(name_of(node))
     if lacking:
         listed = ", ".join(f"{operator} ({_some(nodes)})" for operator, nodes in lacking.items())
         raise tvm_api.OpNotImplemented(
@@ -113,7 +114,7 @@ def _takes_other_domain() -> bool:
 
 def _mistakes_contributed() -> bool:
     """True if com.microsoft's Unique, which has other outputs, is taken for ONNX's."""
-    return MICROSOFT not in _message(_model((MICROSOFT, "Unique")))
+    return _MICROSOFT not in _message(_model((_MICROSOFT, "Unique")))
 
 
 FIX = Fix(

@@ -14,7 +14,7 @@ from relaxcheck.fixes.framework.fix import FaultPart, Fix
 from relaxcheck.fixes.framework.patch import NewFile
 from relaxcheck.fixes.framework.probes import Array
 from relaxcheck.fixes.frontends.onnx import operands
-from relaxcheck.fixes.frontends.onnx.converting import MICROSOFT, Convert, Node, patch, rebindings
+from relaxcheck.fixes.frontends.onnx.converting import Convert, Node, patch, rebindings
 from relaxcheck.fixes.frontends.onnx.normalization import statistics
 from relaxcheck.fixes.frontends.onnx.probing import fails, node_model
 from relaxcheck.fixes.tvm_api import Expr
@@ -96,13 +96,15 @@ CONVERSIONS: dict[str, Convert] = {
     "EmbedLayerNormalization": embed_layer_normalization,
 }
 
+_DOMAIN = "com.microsoft"
+
 
 def _lacks_sum() -> bool:
     """True if data and skip are not added to be the fourth output."""
     ones = np.ones(2, np.float32)
     inputs = {"input": np.array([[[1, 2]]], np.float32), "skip": np.array([[[0, 1]]], np.float32)}
     inputs |= {"gamma": ones, "beta": ones, "bias": ones}
-    model = node_model("SkipLayerNormalization", inputs, 17, outputs=4, domain=MICROSOFT)
+    model = node_model("SkipLayerNormalization", inputs, 17, outputs=4, domain=_DOMAIN)
     expected = [[[0, 2]]], [[[3]]], [[[1]]], [[[2, 4]]]
     return fails(model, list(inputs.values()), [np.array(each, np.float32) for each in expected])
 
@@ -119,7 +121,7 @@ def _lacks_embeddings() -> bool:
         "gamma": ones,
         "beta": ones,
     }
-    model = node_model("EmbedLayerNormalization", inputs, 17, outputs=3, domain=MICROSOFT)
+    model = node_model("EmbedLayerNormalization", inputs, 17, outputs=3, domain=_DOMAIN)
     expected = [np.array([[[0, 2]]], np.float32), np.zeros(1, np.int32)]
     expected.append(np.array([[[2, 6]]], np.float32))
     return fails(model, [each for each in inputs.values() if each is not None], expected)
