@@ -1,7 +1,8 @@
 """The registry of kinds of cases, and what the engine asks of any case through it.
 
 To add a kind, add the module that holds it, as ``KIND``, to ``PATHS``. The modules are imported at
-first use, so that nothing else has to name a kind.
+first use, so that nothing else has to name a kind. Installed packages bring kinds of their own by
+entry points.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,6 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from relaxcheck.extensions.entry_points import KINDS, registered, skip, usable
 from relaxcheck.fixes.sym_api.root import has_relax
 from relaxcheck.generators.core import case as cases
 from relaxcheck.generators.core.axes import Family, UnknownFamily
@@ -39,7 +41,7 @@ T = TypeVar("T")
 
 
 def every() -> tuple[Kind[Any], ...]:
-    """All kinds, in the order of ``PATHS``."""
+    """All kinds, in the order of ``PATHS``, then those of installed packages."""
     return tuple(_by_name(PATHS).values())
 
 
@@ -55,20 +57,40 @@ def _by_name(paths: Sequence[str]) -> dict[str, Kind[Any]]:
         kind = import_module(path).KIND
         if kind.name in kinds:
             raise ValueError(f"{path}: there is already a kind {kind.name!r}")
-        if not kind.along_axes and not kind.steps:
-            raise ValueError(f"{path}: no failure can be reduced: neither along axes nor by steps")
+        _check_kind(kind, path)
         kinds[kind.name] = kind
+    # Those may need Relax, and oracles.
+    for each, own in usable(KINDS, Kind, {*kinds}) if has_relax() else ():  # type: ignore[type-abstract]
+        try:
+            _check_kind(own, each.value)
+            _check_formats(own, kinds.values())
+        except ValueError as error:
+            skip(each, str(error))
+        else:
+            kinds[own.name] = own
     return kinds
+
+
+def _check_kind(kind: Kind[Any], source: str) -> None:
+    if not kind.along_axes and not kind.steps:
+        raise ValueError(f"{source}: no failure can be reduced: neither along axes nor by steps")
+
+
+def _check_formats(kind: Kind[Any], others: Iterable[Kind[Any]]) -> None:
+    taken = {number for other in others for number in other.formats}
+    for number in kind.formats:
+        if number in taken:
+            raise ValueError(f"{kind.name}: format {number} belongs to another kind")
 
 
 @cache
 def _formats(paths: Sequence[str]) -> dict[int, type[AnyCase]]:
     formats: dict[int, type[AnyCase]] = {}
+    known: list[Kind[Any]] = []
     for kind in _by_name(paths).values():
-        for number, type_ in kind.formats.items():
-            if number in formats:
-                raise ValueError(f"{kind.name}: format {number} belongs to another kind")
-            formats[number] = type_
+        _check_formats(kind, known)
+        known.append(kind)
+        formats |= kind.formats
     return dict(sorted(formats.items()))
 
 
@@ -90,7 +112,8 @@ def read(path: Path) -> AnyCase:
     case = decode(cases.content(path), source=str(path))
     known = _by(None).get(case.family)
     if known is None:
-        raise cases.CaseError(f"{path}: no family {case.family!r}; relaxcheck families lists them")
+        why = left_out().get(case.family, "relaxcheck families lists them")
+        raise cases.CaseError(f"{path}: no family {case.family!r}; {why}")
     axes = {axis.name for axis in known.axes}
     for name in case.at if isinstance(case.at, dict) else ():
         if name not in axes:
@@ -131,7 +154,14 @@ def _families(paths: Sequence[str], chosen: tuple[str, ...]) -> dict[str, Family
 
     Some read files for their axes, so that only one does here.
     """
-    return {each.name: each for kind in every() for each in kind.families(chosen)}
+    by_name: dict[str, Family] = {}
+    own = registered(KINDS)
+    for kind in every():
+        for each in kind.families(chosen):
+            # Of two with one name nobody could say which is meant.
+            if by_name.setdefault(each.name, each) is not each and kind.name in own:
+                skip(own[kind.name], f"there is a family {each.name} already", spare=True)
+    return by_name
 
 
 def _by(chosen: Sequence[str] | None) -> dict[str, Family]:

@@ -122,6 +122,9 @@ def one_line_errors() -> Iterator[None]:
         raise
     except (CaseError, ExtensionError, JournalError, PoolError) as error:
         warn(str(error))
+        if isinstance(error, CaseError):
+            # A family or a case may be unknown because its package cannot be used.
+            _warn_of_extensions()
         sys.exit(BAD_INPUT)
     except OSError as error:
         if error.errno not in (errno.EPIPE, errno.EIO):

@@ -45,7 +45,23 @@ REGISTRATIONS = "relaxcheck.registrations"
 FIXES = "relaxcheck.fixes"
 """Fixes (``fixes.framework.fix.Fix``), by their names: legalizations, passes, rebindings."""
 
-GROUPS = (PIPELINES, OPERATORS, REFERENCE, PYTORCH, ONNXRUNTIME, REGISTRATIONS, FIXES)
+KINDS = "relaxcheck.kinds"
+"""Kinds of cases (``harness.kind.Kind``), by their names."""
+
+RENDERINGS = "relaxcheck.renderings"
+"""The text of such cases (``reports.rendering.Rendering``), by the name of the kind."""
+
+GROUPS = (
+    PIPELINES,
+    OPERATORS,
+    REFERENCE,
+    PYTORCH,
+    ONNXRUNTIME,
+    REGISTRATIONS,
+    FIXES,
+    KINDS,
+    RENDERINGS,
+)
 """Every group of entry points that is read."""
 
 

@@ -236,6 +236,22 @@ def test_a_command_that_does_not_need_the_broken_package_goes_on(
     assert "importing raising raised RuntimeError: no" in line
 
 
+def test_a_kind_of_cases_of_its_own_is_drawn_reduced_and_replayed(
+    user: User, tmp_path: Path
+) -> None:
+    distribution(tmp_path, "sums", {"relaxcheck.kinds": {"numbers": "tests.harness.toy_kind:KIND"}})
+    owner = User(tmp_path, user.project)
+    out = tmp_path / "sums-campaign"
+    ended = owner.run("fuzz", "lists", "--cases", 60, "--seed", 1, "--workers", 1, "--out", out)
+    assert (ended.returncode, ended.stderr) == (1, "")
+    (wrong,) = re.findall(r"^ wrong result +\d+ +(\w{8}) +(.*)", ended.stdout, re.M)
+    assert wrong[1].startswith("sum: wrong-value: ")
+    again = owner.run("replay", wrong[0], "--dir", out)
+    assert (again.returncode, again.stderr) == (1, "")
+    # Two numbers, one of them large: no fewer fail.
+    assert re.search(r"^5\d instead of 5\d$|^\d\d instead of \d\d$", again.stdout, re.M)
+
+
 @pytest.mark.slow
 def test_the_doctor_lists_what_is_broken(wreck: User) -> None:
     ended = wreck.run("releases", "doctor", "0.27")

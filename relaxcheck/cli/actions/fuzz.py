@@ -164,7 +164,7 @@ def _options(request: Request) -> Options:
     stamp = datetime.now(UTC).strftime("%Y-%m-%d-%H%M%S")
     if not request.families or ALL_FAMILIES in request.families:
         # They would be all but those, and a seed would draw other cases.
-        entry_points.require(entry_points.OPERATORS)
+        entry_points.require(entry_points.OPERATORS, entry_points.KINDS)
     options = Options(
         chosen_families(request.families, target),
         chosen_pipelines(pipelines, target),
