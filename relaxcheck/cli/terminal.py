@@ -89,11 +89,14 @@ def warn(text: str) -> None:
     error_console().print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def _warn_of_extensions() -> None:
-    """Name in one line what installed packages bring and this command did without."""
+def _warn_of_extensions(beside: str = "") -> None:
+    """Name in one line what installed packages bring and this command did without.
+
+    The line leaves out what the message ``beside`` it says.
+    """
     from relaxcheck.extensions.entry_points import broken, warning
 
-    if left_out := broken():
+    if left_out := [each for each in broken() if each.message not in beside]:
         warn(warning(left_out))
 
 
@@ -124,7 +127,7 @@ def one_line_errors() -> Iterator[None]:
         warn(str(error))
         if isinstance(error, CaseError):
             # A family or a case may be unknown because its package cannot be used.
-            _warn_of_extensions()
+            _warn_of_extensions(beside=str(error))
         sys.exit(BAD_INPUT)
     except OSError as error:
         if error.errno not in (errno.EPIPE, errno.EIO):

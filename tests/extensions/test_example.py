@@ -247,9 +247,9 @@ def test_a_kind_of_cases_of_its_own_is_drawn_reduced_and_replayed(
     (wrong,) = re.findall(r"^ wrong result +\d+ +(\w{8}) +(.*)", ended.stdout, re.M)
     assert wrong[1].startswith("sum: wrong-value: ")
     again = owner.run("replay", wrong[0], "--dir", out)
-    assert (again.returncode, again.stderr) == (1, "")
-    # Two numbers, one of them large: no fewer fail.
-    assert re.search(r"^5\d instead of 5\d$|^\d\d instead of \d\d$", again.stdout, re.M)
+    assert (again.returncode, again.stderr) == (0, "")
+    assert re.search(r"^\d+ instead of \d+$", again.stdout, re.M)
+    assert "STILL FAILS" in again.stdout
 
 
 @pytest.mark.slow
