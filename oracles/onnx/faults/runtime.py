@@ -98,6 +98,11 @@ def _negative_zero(seen: Seen, at: int) -> bool:
     return bool(((operand.value == 0) & np.signbit(operand.value)).any())
 
 
+def _has_negative_infinity(seen: Seen) -> bool:
+    operand = seen.operand(0)
+    return operand is not None and bool(np.isneginf(operand.value.astype(np.float64)).any())
+
+
 def _unpooled_to_another(seen: Seen) -> bool:
     """The stated output is of another shape than the tensor that was pooled."""
     operand, data, taps = seen.operand(2), seen.operand(0), seen.attribute("kernel_shape")
@@ -255,6 +260,11 @@ FAULTS = (
     ),
     _fault(("Einsum",), _has_nothing, "it divides by the size of an operand without elements"),
     _fault(("Attention",), _no_keys, "of float64, a query that is left no keys has NaN"),
+    _fault(
+        ("MaxPool", "GlobalMaxPool"),
+        _has_negative_infinity,
+        "the largest of -infinity alone is the lowest finite number",
+    ),
     _fault(
         ("MaxUnpool",),
         _unpooled_to_another,

@@ -250,6 +250,8 @@ EXAMPLES = (
     _of("onnxruntime", "Attention", 24, *_QKV, None, None, None, np.array([1]),
         outputs=("y", "", "", "scores"), qk_matmul_output_mode=2),
     _of("onnxruntime", "Sigmoid", 13, _f([-4])),
+    _of("onnxruntime", "MaxPool", 12, _f([[[-np.inf, -np.inf, 1]]]), kernel_shape=(2,)),
+    _of("onnxruntime", "GlobalMaxPool", 1, _f([[[-np.inf]]])),
     _of("evaluator", "ConvTranspose", 11, _ramp(1, 1, 4), _ramp(1, 1, 1), auto_pad="SAME_UPPER",
         strides=(2,)),
     _of("onnxruntime", "NonZero", 13, np.float32(3)),
