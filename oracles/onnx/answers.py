@@ -13,7 +13,8 @@ values have bound 0, and so has everything in a model that no float64 can be ask
 both oracles agree on.
 
 A single outside oracle shows what one implementation does, not what ONNX says: its answer is
-``weak``. It is none to calls that the reference declines, and none of NaN and infinities.
+``weak``. It is none to calls that the reference declines, and none of NaN and infinities. Nor is
+there one to a call that the reference declines, and that two outside oracles answer differently.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -133,7 +134,11 @@ def _judged(asked: _Asked) -> Answer | NoAnswer:
         _bounded(column, None if wide is None else wide[at]) for at, column in enumerate(columns)
     )
     weak = len({*answers, *widely}) == 1
-    return held(model.outputs, bounded, answers, unsupported, (), weak=weak)
+    found = held(model.outputs, bounded, answers, unsupported, (), weak=weak)
+    if traced.declined and found.splits:
+        # Each may be right.
+        return NoAnswer("; ".join((*unsupported.values(), *found.splits.values())))
+    return found
 
 
 def _doubt(asked: _Asked) -> str:

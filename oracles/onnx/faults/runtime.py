@@ -55,7 +55,11 @@ def _nothing_summed(seen: Seen) -> bool:
     return len(shape) == 2 and shape[axis] == 0 and seen.has(2) and seen.attribute("beta") != 1
 
 
-_SMALL = {"ReduceSum": 2.0**24, "ReduceL1": 2.0**24, "ReduceSumSquare": 2.0**10, "ReduceProd": 8.0}
+_SMALL = {
+    **dict.fromkeys(("Einsum", "ReduceSum", "ReduceL1"), 2.0**24),
+    "ReduceSumSquare": 2.0**10,
+    "ReduceProd": 8.0,
+}
 """Up to this size, integers are reduced to ones that floating-point numbers hold, if not many."""
 
 
@@ -169,6 +173,11 @@ FAULTS = (
     _fault(
         ("Cast",),
         lambda seen: seen.dtype(0) == "float64" and seen.attribute("to") in (10, 16),
+        "float64 is rounded to float32 first",
+    ),
+    _fault(
+        ("CastLike",),
+        lambda seen: seen.dtype(0) == "float64" and seen.dtype(1) in ("float16", "bfloat16"),
         "float64 is rounded to float32 first",
     ),
     _fault(("Shrink",), of_dtype(0, "float64"), "float64 is computed in float32"),

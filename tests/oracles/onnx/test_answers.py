@@ -80,6 +80,14 @@ def test_a_single_outside_oracle_says_nothing_where_the_reference_declines(
         answer(tie)
 
 
+def test_outside_oracles_that_differ_say_nothing_where_the_reference_declines() -> None:
+    """ONNX's text has another number of windows than its inference of shapes."""
+    x = np.zeros((1, 1, 7, 6), np.float32)
+    how: Any = {"kernel_shape": (3, 3), "strides": (2, 2), "auto_pad": "VALID", "ceil_mode": 1}
+    with pytest.raises(NoAnswer, match=r"auto_pad VALID.*; output y: shape"):
+        answer(_question("MaxPool", 12, x, **how))
+
+
 def test_a_single_outside_oracle_says_nothing_of_nan() -> None:
     x = np.array([[1, np.nan]], np.float32)
     with pytest.raises(NoAnswer, match="onnxruntime alone, of NaN or infinities"):

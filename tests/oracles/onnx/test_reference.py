@@ -219,3 +219,21 @@ def test_the_smallest_of_no_uint64_is_beyond_the_reference() -> None:
     largest = np.iinfo(np.uint64).max
     assert not difference(np.array([largest], np.uint64), found)
     assert difference(np.array([largest // 2], np.uint64), found)
+
+
+def test_a_normalization_of_two_halves_is_rounded_to_that_of_the_data() -> None:
+    """8e-19 is a number of bfloat16, in which scale and bias are, and 0 in float16."""
+    halves = [np.array([value], np.float16) for value in (1, 0, 1)]
+    wide = [np.array([value], ml_dtypes.bfloat16) for value in (6e-19, 8e-19)]
+    operands = [halves[0].reshape(1, 1), *wide, *halves[1:]]
+    model = _one("BatchNormalization", 15, *operands)
+    (output,) = outputs(model, {f"x{at}": each for at, each in enumerate(operands)})
+    assert not difference(np.zeros((1, 1), np.float16), output)
+
+
+def test_nothing_is_cropped_and_resized() -> None:
+    operands = (np.zeros((0, 2), np.float32), np.float32([0, 0.5, 1, 1.5]), np.float32([1, 2]))
+    how = {"coordinate_transformation_mode": "tf_crop_and_resize"}
+    model = _one("Resize", 13, *operands, **how)
+    (output,) = outputs(model, {f"x{at}": np.asarray(each) for at, each in enumerate(operands)})
+    assert output.value.shape == (0, 4)

@@ -161,7 +161,10 @@ def _batch_normalization(call: Call) -> tuple[Estimate, ...]:
             epsilon=call.attribute("epsilon"), training=training,
             momentum=1 - call.attribute("momentum"), item=item,
         )  # fmt: skip
-        results.append(replace(result, dtype=operands[0 if not item else item + 2].dtype))
+        own = operands[0 if not item else item + 2].dtype
+        if own != dtype:
+            result = replace(rounded(result, FORMATS[own], settled=False), dtype=own)
+        results.append(result)
     results[0] = moved(results[0], lambda each: each.reshape(x.value.shape))
     return tuple(map(_unsigned, results))
 

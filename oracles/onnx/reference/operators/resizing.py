@@ -296,7 +296,7 @@ def _extrapolated(call: Call, result: Estimate, lines: list[Line]) -> Estimate:
     for line in lines:
         shape = [1] * result.value.ndim
         shape[line.axis.number] = -1
-        outside = outside | np.array(line.outside).reshape(shape)
+        outside = outside | np.array(line.outside, np.bool_).reshape(shape)
     fill = call.attribute("extrapolation_value") or 0.0
     if fill and not is_float(result.dtype):
         raise ValueError("an extrapolation value of an integer")

@@ -59,6 +59,8 @@ PROGRAMS: whole.Programs = {
     }
 }
 
+CURES: whole.Cures = {"onnx-global-max-pool-infinities": ((FIX.name, "-infinity"),)}
+
 
 @pytest.fixture(autouse=True)
 def importing(fixes_off: None) -> Iterator[None]:
