@@ -45,6 +45,7 @@ PASSES = (
     Pass(
         name="FoldBatchnormToConv2D",
         meaning="Fold a batch normalization into the convolution before it.",
+        constants=True,
         differs_again="it finds further pairs",
     ),
     Pass(name="OptimizeLayoutTransform", meaning="Drop layout transformations that cancel."),
@@ -60,6 +61,7 @@ PASSES = (
     Pass(
         name="SplitLayoutRewritePreproc",
         meaning="Split layout rewriting off functions that are marked for it.",
+        idle="only MetaSchedule marks functions; without such it drops dead code alone",
         after=("LegalizeOps",),
     ),
     Pass(
