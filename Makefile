@@ -69,8 +69,8 @@ quality: $(READY_DEV)
 	$(BIN)/python -m tests.measure.quality $(ARGS)
 
 bench: $(READY_DEV)
-	$(BIN)/python -m tests.measure.bench $(ARGS)
-	$(BIN)/python -m tests.measure.bench.graphs
+	$(BIN)/python -m tests.measure.bench $(ARGS); code=$$?; \
+	$(BIN)/python -m tests.measure.bench.graphs && exit $$code
 
 soak: MINUTES = 60
 soak: $(READY_DEV)
