@@ -5,7 +5,8 @@ many, since a point has one pair of them. Every other axis draws its value by we
 pair that the value makes with those already there adds to its weight.
 When nothing else is missing, points are made to have the missing pairs of the axes that are not
 steered; when these are drawn too, the weights of ``weights`` alone are left. Some points are small:
-most of their axes, or all, have their least value, and the pair is one that allows that.
+most of their axes, or all, have their least value, and the pair is one that allows that. Some are
+plain: most of the axes beside the pair, or all, have their default.
 """
 
 import random
@@ -23,12 +24,18 @@ from relaxcheck.generators.core.case import Value
 from relaxcheck.generators.core.coverage.covering import Order, complete_with
 from relaxcheck.generators.core.coverage.pairs import Pairs
 
-_SMALL = 5
+_SMALL = 8
 """One point in so many is small: its axes mostly have the least value that is allowed. Loops of one
 iteration are what a compiler simplifies most, and hardly come together by chance."""
 
+_PLAIN = 6
+"""One other point in so many is plain: its axes mostly have their default. A size of 0 or 1, or an
+attribute that has the operator ignore another one, hides most faults, and a point of chance has
+some such value."""
+
 _MOSTLY = (0.75, 1.0, 1.0)
-"""Shares of the axes of a small point that have their least value; each point draws a share."""
+"""Shares of the axes of a small or plain point that have their least value, or their default; each
+point draws a share."""
 
 _TRIED = 8
 """Missing pairs of which the most pressing one is taken."""
@@ -74,13 +81,14 @@ class Steering:
         """
         source = random.Random(choice)
         small = source.choice(_MOSTLY) if source.randrange(_SMALL) == 0 else 0.0
+        plain = source.choice(_MOSTLY) if not small and source.randrange(_PLAIN) == 0 else 0.0
         while True:
             missing = self.pairs.missing
             if not small and not missing.any():
                 missing = self._left_to_chance.missing
             # A small point is only made to have what leaves it small.
             pair = self._most_pressing(missing & self._small if small else missing, source)
-            point = complete_with(self.axes, {}, self._order(source, pair, small))
+            point = complete_with(self.axes, {}, self._order(source, pair, small, plain))
             if point is not None:
                 self.pairs.strike([point])
                 self._left_to_chance.strike([point])
@@ -107,7 +115,9 @@ class Steering:
         first, second = (self._span[self.pairs.cells[number][0]] for number in pair)
         return int(np.count_nonzero(self.pairs.missing[first, second]))
 
-    def _order(self, source: random.Random, pair: tuple[int, int] | None, small: float) -> Order:
+    def _order(
+        self, source: random.Random, pair: tuple[int, int] | None, small: float, plain: float = 0.0
+    ) -> Order:
         """Orders the values of each axis at random by weight, leaving out what ``pair`` rules out.
 
         As often as ``small`` says, the least values come before all others. What comes after the
@@ -126,6 +136,8 @@ class Steering:
         def order(axis: Axis, point: Point) -> Iterator[Value]:
             if axis.name not in wanted and source.random() < small:
                 yield from axis.least
+            if axis.name not in wanted and plain and source.random() < plain:
+                yield axis.default
             if axis.name in ahead:
                 yield ahead[axis.name]
             left = [

@@ -16,9 +16,11 @@ from relaxcheck.harness.kinds import decode, of
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.triage.bisection.running import bisected
 from relaxcheck.harness.workers.pool import Pool
+from tests.measure.quality.passes import plants as damages
 from tests.measure.quality.passes.families import CAMPAIGN, families_for
-from tests.measure.quality.passes.plants import PLANTS, pass_of
+from tests.measure.quality.passes.plants import pass_of
 from tests.measure.quality.planted import results
+from tests.measure.quality.planted.bugs import passes as rewrites
 from tests.measure.quality.planted.everywhere import faulty
 from tests.measure.quality.planted.hunt import Hunted, clean_pool, controlled, hunt, pool_with
 from tests.measure.quality.planted.place import place
@@ -36,6 +38,9 @@ MOST_CASES = 1_000
 
 NAMED = 0.95
 """The target: the least share of the bugs found whose pass bisection names."""
+
+PLANTS = (*damages.PLANTS, *rewrites.PLANTS)
+"""Three in each of ten passes, and three in each of eight passes over operators."""
 
 NODES = 4
 """The target: half of the reduced programs have so many nodes at most."""

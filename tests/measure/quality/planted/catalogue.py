@@ -51,14 +51,14 @@ PLANTS: tuple[Plant, ...] = (
     *training.PLANTS,
     *gradients.PLANTS,
     *calls.PLANTS,
-    *passes.PLANTS,
 )
 
 
 def named(name: str) -> Plant:
-    """The plant ``name``; of a relation or of a pass as well, which are not among ``PLANTS``.
+    """The plant ``name``; of a relation or of a pass as well, which have campaigns of their own.
 
     Raises:
         KeyError: there is none.
     """
-    return {plant.name: plant for plant in (*PLANTS, *relations.PLANTS, *own.PLANTS)}[name]
+    everywhere = (*PLANTS, *relations.PLANTS, *passes.PLANTS, *own.PLANTS)
+    return {plant.name: plant for plant in everywhere}[name]

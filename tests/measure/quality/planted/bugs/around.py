@@ -126,11 +126,11 @@ _PIPELINES = (
         _VALUE,
         ("opt_level",),
         "relaxcheck.harness.compiling.building",
-        "            if late is None:\n",
-        "            if recipe.opt_level == 3:\n"
-        "                from tests.measure.quality.planted.tails import without_tails\n"
-        "                module = without_tails(relax.transform.LegalizeOps()(module))\n"
-        "            if late is None:\n",
+        "        finished = partial(relax.build",
+        "        if recipe.opt_level == 3:\n"
+        "            from tests.measure.quality.planted.tails import without_tails\n"
+        "            module = without_tails(relax.transform.LegalizeOps()(module))\n"
+        "        finished = partial(relax.build",
     ),
 )
 
