@@ -34,8 +34,10 @@ attribute that has the operator ignore another one, hides most faults, and a poi
 some such value."""
 
 _MOSTLY = (0.75, 1.0, 1.0)
-"""Shares of the axes of a small or plain point that have their least value, or their default; each
-point draws a share."""
+"""Shares of the axes of a small point that have their least value; each point draws a share."""
+
+_PLAINLY = (0.8, 0.9, 0.95)
+"""Shares of the axes of a plain point that have their default: seldom all, whatever its pair is."""
 
 _TRIED = 8
 """Missing pairs of which the most pressing one is taken."""
@@ -81,7 +83,7 @@ class Steering:
         """
         source = random.Random(choice)
         small = source.choice(_MOSTLY) if source.randrange(_SMALL) == 0 else 0.0
-        plain = source.choice(_MOSTLY) if not small and source.randrange(_PLAIN) == 0 else 0.0
+        plain = source.choice(_PLAINLY) if not small and source.randrange(_PLAIN) == 0 else 0.0
         while True:
             missing = self.pairs.missing
             if not small and not missing.any():

@@ -6,7 +6,7 @@ from itertools import combinations, product
 
 import pytest
 
-from relaxcheck.generators.core.axes import Axis, Family, Point, is_valid
+from relaxcheck.generators.core.axes import Axis, Family, Point, is_valid, non_default
 from relaxcheck.generators.core.coverage.pairs import Pairs
 from relaxcheck.generators.core.coverage.steering import Steering, weights
 from relaxcheck.generators.core.points import Given
@@ -130,4 +130,12 @@ def test_some_points_are_as_small_as_they_can_be(family: Family) -> None:
     assert small
     _, points = _drawn(family.axes, 200)
     least = [point for point in points if all(point[axis.name] in axis.least for axis in small)]
-    assert 10 < len(least) < 60
+    assert 4 < len(least) < 50
+
+
+@pytest.mark.parametrize("family", WIDE, ids=lambda family: family.name)
+def test_some_points_have_few_axes_off_their_defaults(family: Family) -> None:
+    _, points = _drawn(family.axes, 200)
+    steered = [axis for axis in family.axes if axis.steered]
+    plain = [point for point in points if len(non_default(steered, point)) <= 5]
+    assert 8 < len(plain) < 80
