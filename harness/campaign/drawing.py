@@ -106,9 +106,8 @@ _SHARE = 8
 _TURNS = 4
 """Turns of the median family in a round: shares are proportional to so much of it."""
 
-_LEAST = 4
-"""Turns that every family has, as many as the median one: faults hide in those of few cells, too,
-and the last pairs of those of many come no later for it."""
+_LEAST = 2
+"""Turns that every family has: faults hide in those of few cells, too."""
 
 
 def turns_of(families: Sequence[Family]) -> tuple[int, ...]:
