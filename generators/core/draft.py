@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxcheck.generators.core.dims import Dim, evaluate, symbols
-from relaxcheck.generators.core.fills.kinds import Fill, Literal, Positive, Random
+from relaxcheck.generators.core.fills.kinds import Classed, Fill, Literal, Positive, Random
 from relaxcheck.generators.core.polynomials import simplified, times
 from relaxcheck.generators.core.program import ITEM, Attribute, Input, Node, Program, ShapeValue
 
@@ -194,6 +194,11 @@ class Draft:
         if not least:
             return size
         return self.call("add", [size, self.scalar(least, value.dtype)], value.shape)
+
+    def classed(self, value: Value) -> Value:
+        """``value``, with numbers of all classes where it is an input that no node uses yet."""
+        self._filled(value, Classed())
+        return value
 
     def filled(self, value: Value, fill: Fill) -> Value:
         """``value``, filled with ``fill`` where it is an input that no node uses yet.

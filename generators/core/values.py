@@ -20,6 +20,7 @@ from relaxcheck.generators.core.fills.borders import Borders, borders
 from relaxcheck.generators.core.fills.drawn import Drawn, filled
 from relaxcheck.generators.core.fills.kinds import (
     Below,
+    Classed,
     Distinct,
     Fill,
     Literal,
@@ -173,6 +174,8 @@ def _fill(
     if isinstance(tensor.fill, Drawn):
         # Arithmetic makes numbers of NumPy of arrays without dimensions.
         return np.asarray(filled(tensor.fill, words.reshape(shape))).astype(dtype)
+    if isinstance(tensor.fill, Classed):
+        return _of_all_classes(words, dtype).reshape(shape)
     if isinstance(tensor.fill, Positive):
         sized = _in_regime(case, tensor, run, words, regime, dtype)
         # The whole range begins at a pole, not half a number away from it.
@@ -272,6 +275,16 @@ def _with_specials(ordinary: Array, words: NDArray[np.uint64], kind: int, rarity
     place[int(words[0] % np.uint64(words.size))] = True
     which = ((words >> np.uint64(20)) % np.uint64(len(table))).astype(np.int64)
     mixed: Array = np.where(place, table[which], ordinary)
+    return mixed
+
+
+def _of_all_classes(words: NDArray[np.uint64], dtype: np.dtype[Any]) -> Array:
+    ordinary = _regime(words, "normal", dtype)
+    if dtype.kind == "b":
+        return ordinary
+    table = _specials(dtype, "all")
+    which = ((words >> np.uint64(16)) % np.uint64(len(table))).astype(np.int64)
+    mixed: Array = np.where((words >> np.uint64(8)) % np.uint64(2) == 0, table[which], ordinary)
     return mixed
 
 

@@ -74,6 +74,14 @@ class Positive(Data, frozen=True, tag="positive"):
     least: float
 
 
+class Classed(Data, frozen=True, tag="classed"):
+    """Numbers of all classes of IEEE 754 (2019, 5.7.2), every second one an ordinary number.
+
+    The others are zeros, subnormal and the largest numbers, infinities and NaN; of integers the
+    least and the largest, whatever the regime.
+    """
+
+
 class Misfit(Data, frozen=True, tag="misfit"):
     """Random values in ``shape``, which is not the one that the program states: a wrong call."""
 
@@ -91,6 +99,7 @@ Fill = (
     | Regions
     | Steps
     | Positive
+    | Classed
     | Misfit
     | Borders
     | Drawn

@@ -14,28 +14,36 @@ BITS = (*INTEGERS, "int16", "uint16", "uint32")
 """The integer dtypes of operations on bits."""
 
 
-def _call(name: str, dtype: str | None = None) -> Apply:
-    def apply(draft: Draft, value: Value, point: Point) -> None:
-        draft.call(name, [value], value.shape, dtype)
+def _call(name: str) -> Apply:
+    def apply(draft: Draft, value: Value, _point: Point) -> None:
+        draft.call(name, [value], value.shape)
+
+    return apply
+
+
+def _classed(name: str) -> Apply:
+    def apply(draft: Draft, value: Value, _point: Point) -> None:
+        draft.call(name, [draft.classed(value)], value.shape, "bool")
 
     return apply
 
 
 def _record(
-    name: str, meaning: str, dtypes: tuple[str, ...], source: str, result: str | None = None
+    name: str, meaning: str, dtypes: tuple[str, ...], source: str, apply: Apply
 ) -> Operator:
     return Operator(
         name,
         meaning=meaning,
         source=f"docstring of relax.op.{name}; {source}",
         operands=(Operand("x", ranks=_RANKS, dtypes=dtypes),),
-        apply=_call(name, result),
+        apply=apply,
         numerics=Numerics.COPIES,
     )
 
 
 def _class(name: str, meaning: str) -> Operator:
-    return _record(name, meaning, (*FLOATS, *INTEGERS), "IEEE 754-2019, 5.7.2", "bool")
+    dtypes = (*FLOATS, *INTEGERS)
+    return _record(name, meaning, dtypes, "IEEE 754-2019, 5.7.2", _classed(name))
 
 
 _ALIKE: Point = {"rank": 2, "other": "alike", "other_constant": False}
@@ -95,8 +103,20 @@ OPERATORS = (
     _class("isfinite", "True where x is neither infinite nor NaN."),
     _class("isinf", "True where x is an infinity of either sign."),
     _class("isnan", "True where x is NaN."),
-    _record("logical_not", "True where x is false.", ("bool",), "torch.logical_not"),
-    _record("bitwise_not", "Every bit of x turned.", (*BITS, "bool"), "torch.bitwise_not"),
+    _record(
+        "logical_not",
+        "True where x is false.",
+        ("bool",),
+        "torch.logical_not",
+        _call("logical_not"),
+    ),
+    _record(
+        "bitwise_not",
+        "Every bit of x turned.",
+        (*BITS, "bool"),
+        "torch.bitwise_not",
+        _call("bitwise_not"),
+    ),
     _combination("logical_and", "True where both are.", ("bool",)),
     _combination("logical_or", "True where either is.", ("bool",)),
     _combination("logical_xor", "True where they differ.", ("bool",)),
