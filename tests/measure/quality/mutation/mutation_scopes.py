@@ -134,6 +134,7 @@ _JUDGED = (
     *_tests("tests/oracles/reference"),
     *("tests/oracles/test_compare.py", "tests/oracles/test_agreement.py"),
     *("tests/oracles/test_validity.py", "tests/generators/operators/test_records.py"),
+    *("tests/generators/operators/test_by_hand.py", "tests/generators/operators/test_points.py"),
     "tests/generators/operators/test_convolution_sizes.py",
     "tests/generators/operators/test_transposed_conv_sizes.py",
     *("tests/generators/core/test_faults.py", "tests/generators/core/test_layouts.py"),
