@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
+from relaxcheck.generators.calls import defaults
 from relaxcheck.generators.core.axes import Axis, Point, complete, is_valid
 from relaxcheck.generators.core.called.meanings import FUNCTIONS
 from relaxcheck.generators.core.dims import symbols
@@ -18,6 +19,7 @@ from relaxcheck.generators.core.program import Node, Program
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.choices import axis_choice, extent_choice, nonempty_axis
 from relaxcheck.generators.operators.family import bindings_of, draft_of, drafted
+from relaxcheck.generators.operators.groups import checked_group_of
 from relaxcheck.generators.operators.record import Form, Numerics
 
 
@@ -61,8 +63,16 @@ def test_a_record_is_whole(name: str) -> None:
     assert record.form in get_args(Form)
     for axis in record.family_axes:
         assert all(axis.has(value) for value in axis.least)
+    if record.own is not None:
+        assert record.own.names <= {axis.name for axis in record.axes}
     if not any(operand.many for operand in record.operands):
         assert len(call.arguments) <= len(record.operands)
+        shapes = {tensor.name: len(tensor.shape) for tensor in _at(name)[0].inputs}
+        dtypes = {tensor.name: tensor.dtype for tensor in _at(name)[0].inputs}
+        for argument, operand in zip(call.arguments, record.operands, strict=False):
+            if argument in shapes and operand.kind == "tensor":
+                assert shapes[argument] in operand.ranks or not operand.ranks
+                assert dtypes[argument] in operand.dtypes
     if call.attributes.get("function") in FUNCTIONS:
         assert len(call.arguments) == FUNCTIONS[str(call.attributes["function"])].arguments
 
@@ -362,11 +372,16 @@ def test_bytes_of_a_view_begin_at_the_row() -> None:
     [
         ("nn.conv2d", {"symbolic.h": True, "pad_begin.h": 3, "pad_end.h": 3}, 0),
         ("nn.conv2d", {"symbolic.out_channels": True, "groups": 2}, 0),
+        ("nn.conv2d", {"symbolic.out_channels": True, "groups": 2}, 3),
         ("nn.conv1d_transpose", {"symbolic.w": True}, 0),
         ("image.affine_grid", {"symbolic.batch": True, "size.h": "batch"}, 1),
         ("image.resize2d", {"symbolic": "last"}, 0),
         ("vision.roi_align", {"symbolic": "last"}, 0),
-        ("grad.max_pool2d_backward", {"symbolic": "last"}, 0),
+        # Padding alone would leave the window a place.
+        (
+            *("grad.max_pool2d_backward", {"symbolic": "last", "pad_begin.w": 1, "pad_end.w": 1}),
+            0,
+        ),
         ("median", {"symbolic": "last"}, 0),
         ("median", {"symbolic": "last", "axis": None}, 0),
         ("scatter_nd", {"symbolic": "first"}, 0),
@@ -413,10 +428,11 @@ def test_a_layout_has_an_unknown_or_a_repeated_letter(name: str, layout: str) ->
             program = _broken(name, f"{attribute}-{kind}-letter")
             (node,) = (each for each in program.nodes if each.operator == name)
             assert node.attributes[attribute] == layout.format(letter)
-    whole, broken = (
-        each.input("weight").shape for each in (_at(name)[0], _broken(name, "weight-rank"))
-    )
-    assert broken == whole[:-1]
+    for operand in ("data", "weight"):
+        whole, broken = (
+            each.input(operand).shape for each in (_at(name)[0], _broken(name, f"{operand}-rank"))
+        )
+        assert broken == whole[:-1]
 
 
 @pytest.mark.parametrize("name", ["nn.conv2d", "nn.conv2d_transpose"])
@@ -442,3 +458,50 @@ def test_a_convolution_multiplies_so_often_at_most() -> None:
         **{"kernel.h": 5, "size.h": 5, "kernel.w": 1},
     }
     assert size.choices(cheap) == size.values
+
+
+def test_data_of_a_convolution_may_have_their_axes_turned() -> None:
+    for name in ("nn.conv2d", "nn.conv2d_transpose"):
+        program, _ = _at(name, data="permute_dims")
+        assert program.nodes[0].attributes == {"axes": (3, 2, 1, 0)}
+        layouts = {
+            each.name: each.default for each in OPERATORS[name].attributes if each.type == "layout"
+        }
+        kernel = "OIHW" if name == "nn.conv2d" else "IOHW"
+        assert layouts == {"data_layout": "NCHW", "kernel_layout": kernel, "out_layout": None}
+        assert program.inputs[0].shape == _at(name)[0].input("data").shape[::-1]
+
+
+def test_operators_that_one_type_rule_checks_are_a_group() -> None:
+    assert checked_group_of("nn.max_pool3d") == checked_group_of("nn.avg_pool1d")
+    assert checked_group_of("nn.conv2d") == "nn.conv"
+    assert checked_group_of("add") == "add"
+
+
+def test_a_scan_includes_its_element_unless_exclusive() -> None:
+    for name in ("cumsum", "cumprod"):
+        assert "exclusive" not in _calls(name)[0].attributes
+        assert _calls(name, exclusive=True)[0].attributes["exclusive"] is True
+        assert defaults(name) == {"axis": None, "dtype": None, "exclusive": False}
+
+
+def test_a_transposed_convolution_multiplies_so_often_at_most() -> None:
+    dear: Point = {
+        **{"groups": 8, "in_channels_per_group": 8, "out_channels_per_group": 2, "batch": 2},
+        **{"kernel.h": 3, "stride.h": 2, "size.h": 5, "kernel.w": 4, "stride.w": 1},
+    }
+    # 7,680 products for each place of 4 taps along the width.
+    assert _axis("nn.conv2d_transpose", "size.w").choices(dear) == (1, 2, 3)
+
+
+def test_what_leaves_a_transposed_convolution_the_fewest_products() -> None:
+    axes = {axis.name: axis.least for axis in OPERATORS["nn.conv2d_transpose"].axes}
+    assert axes["output_padding.w"] == (0,)
+    # The output is to be small, and of more than one element of data.
+    assert axes["size.w"] == (2, 1)
+    assert _calls("nn.conv2d_transpose", **{"size.w": 2})
+
+
+def test_sizes_of_an_image_differ_so_that_swapped_axes_show() -> None:
+    sizes = [_axis("nn.pixel_shuffle", name).default for name in ("batch", "size.h", "size.w")]
+    assert len({*sizes, _axis("nn.pixel_shuffle", "channels").default}) == 4

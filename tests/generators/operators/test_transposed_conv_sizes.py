@@ -2,13 +2,14 @@
 
 import pytest
 
-from relaxcheck.generators.core.axes import point_of
+from relaxcheck.generators.core.axes import complete, point_of
 from relaxcheck.generators.core.layouts import logical
 from relaxcheck.generators.core.points import integer, text
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.family import OperatorFamily
+from relaxcheck.generators.operators.transposed_convolution import sizes
 from relaxcheck.generators.operators.transposed_convolution.sizes import ITERATIONS, iterations
 from relaxcheck.generators.operators.transposed_convolution.transposed import SPATIAL, name_of
 from relaxcheck.oracles.reference.evaluate import evaluate
@@ -58,3 +59,16 @@ def test_bindings_that_take_long_are_left_out(conv: OperatorFamily) -> None:
         full += len(case.bindings) > 2
         assert spent <= ITERATIONS or len(case.bindings) <= 2
     assert full > 100
+
+
+def test_bindings_that_take_just_as_long_as_is_allowed_are_kept(
+    conv: OperatorFamily, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    point = complete(conv.axes, {"symbolic.batch": True})
+    kept = conv.build(point, 0).bindings
+    costs = [iterations(_letters(conv), point, binding) for binding in kept]
+    assert len(kept) > 3
+    monkeypatch.setattr(sizes, "ITERATIONS", sum(costs))
+    assert conv.build(point, 0).bindings == kept
+    monkeypatch.setattr(sizes, "ITERATIONS", sum(costs) - 1)
+    assert len(conv.build(point, 0).bindings) < len(kept)
