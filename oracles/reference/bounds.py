@@ -326,7 +326,7 @@ def computed(
     )
     over = ~(reach + error <= target.largest)
     result = unconstrain(Estimate(kept, error.astype(np.float64), dtype), unconstrained | over)
-    if not overflows or not over.any():
+    if not overflows or not (over | infinite).any():
         return result
     # In the longest type: the doubles above have overflowed themselves.
     least = np.abs(kept) * (1 - (units * target.unit + 8 * OWN_UNIT)) - slack * target.unit

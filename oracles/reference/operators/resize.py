@@ -59,7 +59,7 @@ def _resize2d(node: Node, operands: list[Estimate]) -> Estimate:
     mode = text(node, "coordinate_transformation_mode", "half_pixel")
     out = tuple(operands[1].value.tolist()) if len(operands) > 1 else integers(node, "size")
     size = operands[0].value.shape[2:]
-    if min(size) < 1 or min(out) < 1:
+    if len(size) != 2 or min(size) < 1 or min(out) < 1:
         raise ValueError(f"image.resize2d of {size} to {out}")
     if method == "linear":
         return _linear(operands[0], out * (3 - len(out)), mode == "align_corners")

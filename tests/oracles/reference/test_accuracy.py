@@ -10,6 +10,7 @@ from relaxcheck.oracles.answer import Array, Bounded
 from relaxcheck.oracles.compare import within
 from relaxcheck.oracles.reference import accuracy
 from relaxcheck.oracles.reference.accuracy import Accuracy
+from relaxcheck.oracles.reference.estimate import Estimate
 from relaxcheck.oracles.reference.evaluate import OPERATORS, evaluate
 from tests.oracles import programs
 
@@ -103,3 +104,10 @@ def test_a_gradient_may_be_computed_by_any_function() -> None:
 
 def test_integers_stay_exact() -> None:
     assert not of("abs", "opencl", np.array([-1, 2], np.int32)).bound.any()
+
+
+def test_a_function_has_as_many_times_more_as_the_reference_assumes_of_it() -> None:
+    ours = Estimate(np.ones(1, np.longdouble), np.full(1, 1e-3), "float32")
+    for operator, assumed in (("divide", 0.5), ("sqrt", 0.5), ("exp", 2)):
+        granted = Accuracy({"float32": {operator: 8.0}}).widened(operator, ours)
+        assert granted.error[0] == 1e-3 * 8 / assumed, operator

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from relaxcheck.generators.core.fills.kinds import Literal
+from relaxcheck.oracles.reference.estimate import Estimate
+from relaxcheck.oracles.reference.functions import tame
 from relaxcheck.oracles.reference.operators import elementwise
 from tests.oracles.agreeing import agree, program_of, wrong_is_seen
 from tests.oracles.declared import declared_in
@@ -154,3 +156,21 @@ def test_small_results_of_half_precision_have_their_digits() -> None:
         reference = agree(program)
         np.testing.assert_allclose(reference.value, [wanted], rtol=1e-5)
         assert (reference.bound < 0.02 * abs(wanted)).all()
+
+
+def test_a_tamed_operand_is_an_exact_zero_where_it_is_no_number() -> None:
+    operand = Estimate(
+        np.array([np.nan, np.inf, 0.0, 3.0], np.longdouble),
+        np.array([0, 0, np.inf, 0.5]),
+        "float32",
+    )
+    value, error = tame(operand)
+    assert value.tolist() == [0, 0, 0, 3]
+    assert error.tolist() == [0, 0, 0, 0.5]
+
+
+def test_a_gate_that_is_off_counts_with_the_largest_operand() -> None:
+    operand = Estimate(np.zeros(1, np.longdouble), np.ones(1), "float16")
+    result = elementwise._gated(operand, np.ones_like, 1.0)
+    # Steepest times the error, two roundings of the result and eight of the gate.
+    assert 1 + 10 * 2.0**-11 <= result.error[0] < 1 + 11 * 2.0**-11

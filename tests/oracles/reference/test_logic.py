@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from relaxcheck.generators.core.fills.kinds import Below, Literal
+from relaxcheck.generators.core.program import Node
+from relaxcheck.oracles.reference.estimate import Estimate
+from relaxcheck.oracles.reference.evaluate import OPERATORS, Numerics
 from relaxcheck.oracles.reference.operators import logic
 from tests.oracles.agreeing import agree, program_of
 from tests.oracles.declared import declared_in
@@ -85,3 +88,12 @@ def test_shifts_wrap_around_and_keep_the_sign() -> None:
 def test_every_operator_of_the_group_is_held_here() -> None:
     negations = {"logical_not", "bitwise_not"}
     assert {*CLASSES, *LOGICAL, *BITS, *SHIFTS, *negations} == declared_in(logic)
+
+
+@pytest.mark.parametrize("operator", [*BITS, *SHIFTS])
+def test_bits_are_unconstrained_where_either_operand_is(operator: str) -> None:
+    known = Estimate(np.array([1, 2]), np.zeros(2), "int32")
+    half = Estimate(np.array([3, 0]), np.array([0, np.inf]), "int32")
+    for operands in ([known, half], [half, known]):
+        result = OPERATORS[operator](Node("y", operator, ("a", "b")), operands, Numerics.OWN)
+        assert np.isinf(result.error).tolist() == [False, True]

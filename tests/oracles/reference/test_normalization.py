@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relaxcheck.generators.core.program import Case, Program
+from relaxcheck.generators.core.program import Case, Node, Program
 from relaxcheck.generators.core.values import Array, arrays
+from relaxcheck.oracles.reference.estimate import Estimate
 from relaxcheck.oracles.reference.operators import normalization
 from tests.oracles.agreeing import agree_on, program_of, wrong_is_seen
 from tests.oracles.declared import declared_in
@@ -85,3 +86,22 @@ def test_a_bound_of_a_tensor_off_its_mean_grows_with_what_cancels(operator: str)
 
 def test_every_operator_of_the_group_is_held_here() -> None:
     assert CALLS.keys() == declared_in(normalization)
+
+
+def test_a_bias_that_is_off_moves_the_result_by_as_much() -> None:
+    def of(value: float, error: float = 0.0) -> Estimate:
+        return Estimate(np.array([value], np.longdouble), np.array([error]), "float32")
+
+    parts = of(2), None, of(4), 0.0, of(1)
+    exact, moved = (normalization._normalized(*parts, of(3, error)) for error in (0.0, 1.0))
+    assert exact.value.item() == moved.value.item() == 4
+    assert exact.error.item() < 1e-4
+    assert 1 <= moved.error.item() < 1.0001
+
+
+def test_a_layer_without_center_or_scale_is_refused() -> None:
+    assert normalization._plain(Node("y", "nn.layer_norm", (), {"epsilon": 0.5})) == 0.5
+    for name in ("center", "scale"):
+        assert normalization._plain(Node("y", "nn.layer_norm", (), {name: True})) == 1e-5
+        with pytest.raises(ValueError, match="without center or scale"):
+            normalization._plain(Node("y", "nn.layer_norm", (), {name: False}))

@@ -9,6 +9,7 @@ from relaxcheck.generators.core.program import Input, Node, Program
 from relaxcheck.oracles.answer import Bounded
 from relaxcheck.oracles.independent import ORACLES
 from relaxcheck.oracles.reference.evaluate import evaluate
+from relaxcheck.oracles.reference.operators import ordering
 from tests.oracles.agreeing import agree_on
 
 DATA = np.array([[3.0, 1.0, 2.0, 1.0], [0.0, np.nan, 5.0, 4.0]], np.float32)
@@ -105,3 +106,11 @@ def test_the_items_of_both_are_those_of_each_alone(oracle: str, item: int) -> No
     (item_of_both,), (other,) = (ORACLES[oracle](each, distinct) for each in (both, alone))
     assert item_of_both.dtype == other.dtype
     assert np.array_equal(item_of_both, other)
+
+
+def test_an_element_of_a_rank_lies_between_those_of_the_lower_and_of_the_upper_ends() -> None:
+    value, error = np.array([1.0, 1.2]), np.array([0.0, 0.5])
+    for largest, order, wanted in ((False, [0, 1], [0.3, 0.5]), (True, [1, 0], [0.5, 0.3])):
+        ranked, off = ordering._ranked(value, error, np.array(order), largest)
+        np.testing.assert_array_equal(ranked, value[order])
+        np.testing.assert_allclose(off, wanted)

@@ -5,7 +5,8 @@ import pytest
 
 from relaxcheck.generators.core.fills.kinds import Literal
 from relaxcheck.generators.core.program import Input, Node, Program
-from relaxcheck.oracles.reference.evaluate import evaluate
+from relaxcheck.oracles.reference.estimate import Estimate, exact
+from relaxcheck.oracles.reference.evaluate import OPERATORS, Numerics, evaluate
 from relaxcheck.oracles.reference.operators import prelu
 from tests.oracles.agreeing import agree, agree_on, program_of, wrong_is_seen
 from tests.oracles.declared import declared_in
@@ -95,3 +96,21 @@ def test_alpha_of_another_size_is_refused() -> None:
 
 def test_the_module_holds_this_operator_alone() -> None:
     assert declared_in(prelu) == {"nn.prelu"}
+
+
+@pytest.mark.parametrize("axis", [2, -3])
+def test_an_axis_that_is_not_there_is_refused(axis: int) -> None:
+    program = program_of("nn.prelu", [(2, 3), (3,)], "float32", axis=axis)
+    values = {"x0": np.zeros((2, 3), np.float32), "x1": np.zeros(3, np.float32)}
+    with pytest.raises(ValueError, match=f"axis {axis} of a tensor of rank 2"):
+        evaluate(program, values)
+
+
+@pytest.mark.parametrize("slope", [INF, NAN])
+def test_an_operand_of_either_sign_has_room_where_the_slope_is_not_finite(slope: float) -> None:
+    data = Estimate(np.array([[0.5, 2.0]], np.longdouble), np.array([[1.0, 1.0]]), "float32")
+    alpha = exact(np.array([slope, slope]), "float32")
+    node = Node("y", "nn.prelu", ("x", "a"))
+    result = OPERATORS["nn.prelu"](node, [data, alpha], Numerics.OWN)
+    assert np.isinf(result.error).tolist() == [[True, False]]
+    assert result.error[0, 1] == 1

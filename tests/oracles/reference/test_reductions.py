@@ -155,3 +155,10 @@ def test_a_score_that_may_be_the_largest_may_have_the_whole_share(
         assert shares.error[2] < 1e-30
     else:
         assert np.isinf(shares.error[:2]).all()
+
+
+def test_a_bound_of_a_long_row_grows_with_the_sum_alone() -> None:
+    for operator in ("nn.softmax", "nn.log_softmax"):
+        program = program_of(operator, [(1, 1000)], "float32")
+        (reference,) = evaluate(program, {"x0": np.zeros((1, 1000), np.float32)})
+        assert (reference.bound < 1e-3 * np.abs(reference.value)).all(), operator

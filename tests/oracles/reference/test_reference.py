@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,8 +11,12 @@ from hypothesis import given, settings
 
 from relaxcheck.generators.core.program import Case, Input, Node
 from relaxcheck.generators.core.values import Array, arrays
-from relaxcheck.oracles.reference.evaluate import evaluate
+from relaxcheck.oracles.reference.attributes import conv_transpose
+from relaxcheck.oracles.reference.estimate import FORMATS, exact
+from relaxcheck.oracles.reference.evaluate import Numerics, evaluate
 from relaxcheck.oracles.reference.layouts import from_canonical, to_canonical
+from relaxcheck.oracles.reference.mixed_precision import following
+from relaxcheck.oracles.reference.operators import attention
 from tests.oracles import programs
 
 EXAMPLES = settings(max_examples=60, deadline=None)
@@ -212,3 +218,60 @@ def test_a_call_with_fewer_operands_than_it_has_a_meaning_for_is_refused() -> No
     fewer = programs.one_node("nn.attention_var_len", [*floats, *whole[:-1]])
     with pytest.raises(ValueError, match="takes 7 operands, not 6"):
         evaluate(fewer, values)
+
+
+def test_a_transposed_convolution_in_its_own_dtype_is_as_accurate_as_that() -> None:
+    program = programs.one_node(
+        "nn.conv1d_transpose", [Input("x", (1, 1, 3), "float32"), Input("w", (1, 1, 2), "float32")]
+    )
+    values = {
+        "x": np.full((1, 1, 3), np.float32(1.1)),
+        "w": np.full((1, 1, 2), np.float32(0.3)),
+    }
+    (own,) = evaluate(program, values)
+    (mixed,) = evaluate(program, values, Numerics.MIXED_FLOAT16)
+    assert 0 < own.bound.max() < 1e-6
+    assert 1e-4 < mixed.bound.max() < 1e-2
+
+
+def test_what_follows_in_mixed_precision_is_kept_in_it() -> None:
+    half = replace(exact(np.array([1.1]), "float32"), half=True)
+    for numerics, operands, kept in (
+        (Numerics.MIXED_FLOAT16, [half, half], True),
+        (Numerics.MIXED_FLOAT16, [half, replace(half, half=False)], False),
+    ):
+        result = following(operands, numerics, lambda each: replace(each[0], half=False))
+        assert result.half is kept
+
+
+def test_overflows_and_invalid_operations_of_the_reference_are_no_warnings() -> None:
+    values = {"x0": np.array([20000.0, -1.0, 0.0, -np.inf])}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for operator in ("exp", "log", "sqrt", "rsqrt", "acosh", "square", "sinh"):
+            evaluate(programs.one_node(operator, [Input("x0", (4,), "float64")]), values)
+
+
+def test_a_bias_of_the_lowest_number_is_no_mask_beside_keys_that_are_not_seen() -> None:
+    scores = exact(np.zeros((1, 1, 1, 2)), "float32")
+    lowest = -FORMATS["float32"].largest
+    bias = exact(np.array([lowest, 0.0]).reshape(1, 1, 1, 2), "float32")
+    beside = attention._biased(scores, bias, np.array([[True, True]]), "float32")
+    assert beside.value.ravel().tolist() == [-np.inf, 0]
+    assert np.isfinite(beside.error).all()
+    alone = attention._biased(scores, bias, np.array([[True, False]]), "float32")
+    assert np.isinf(alone.error).ravel().tolist() == [True, False]
+
+
+def test_an_operand_that_scaling_may_lose_has_room() -> None:
+    operand = exact(np.array([1.0, 3e38, 2.0**-125]), "float32")
+    for factor, wanted in ((1.0, [0, 0, 0]), (4.0, [0, np.inf, 0]), (0.25, [0, 0, 2.0**-125])):
+        assert attention._before_scaling(operand, factor, "float32").error.tolist() == wanted
+
+
+def test_without_taps_a_transposed_convolution_spreads_nothing() -> None:
+    node = Node("y", "nn.conv2d_transpose", (), {"strides": (2, 3), "dilation": (1, 2)})
+    found = conv_transpose(node, 2, "float32")
+    assert found.full_size((3, 3), (2, 4)) == (6, 13)
+    assert found.full_size((3, 3), (0, 4)) == (0, 13)
+    assert found.full_size((0, 3), (2, 0)) == (0, 0)

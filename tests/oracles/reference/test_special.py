@@ -7,6 +7,8 @@ from relaxcheck.generators.core.program import Input
 from relaxcheck.oracles.answer import Bounded
 from relaxcheck.oracles.compare import within
 from relaxcheck.oracles.independent import ORACLES
+from relaxcheck.oracles.reference import bounds
+from relaxcheck.oracles.reference.estimate import Estimate, exact
 from relaxcheck.oracles.reference.evaluate import Numerics, evaluate
 from tests.oracles import programs
 
@@ -211,3 +213,25 @@ def test_nan_must_match_exactly(wrong: float) -> None:
     assert within(np.array([NAN, 5], np.float32), reference).ok
     assert within(np.array([-NAN, NAN], np.float32), reference).unconstrained == 1
     assert not within(np.array([wrong, 1], np.float32), reference).ok
+
+
+def test_infinity_times_what_may_be_zero_has_room() -> None:
+    infinite = exact(np.array([INF, INF, INF]), "float32")
+    doubtful = Estimate(np.array([0.5, 2.0, 0.0], np.longdouble), np.array([1.0, 1, 0]), "float32")
+    for a, b in ((infinite, doubtful), (doubtful, infinite)):
+        result = bounds.multiplied(a, b, "float32")
+        np.testing.assert_array_equal(result.value, [0, INF, NAN])
+        assert result.error.tolist() == [np.inf, 0, 0]
+
+
+def test_a_convolution_has_room_only_where_padding_may_meet_what_is_not_finite() -> None:
+    x, w = np.ones((1, 1, 4), np.float32), np.ones((2, 1, 3), np.float32)
+    w[0, 0, 0] = INF
+    inputs = [Input("x", x.shape, "float32"), Input("w", w.shape, "float32")]
+    (padded,) = evaluate(programs.one_node("nn.conv1d", inputs, padding=(1, 1)), {"x": x, "w": w})
+    assert np.isinf(padded.bound[0, 0]).all()
+    assert padded.value[0, 1].tolist() == [2, 3, 3, 2]
+    assert not padded.bound[0, 1].any()
+    (plain,) = evaluate(programs.one_node("nn.conv1d", inputs), {"x": x, "w": w})
+    assert plain.value[0].tolist() == [[INF, INF], [3, 3]]
+    assert not plain.bound.any()

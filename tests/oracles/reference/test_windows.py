@@ -169,8 +169,12 @@ def test_coordinates_that_float32_holds_move_nothing(
         ("nn.conv1d", [(1, 3, 3), (1, 2, 1)], {}),
         ("nn.max_pool1d", [(1, 1, 2)], {"pool_size": 3}),
         ("nn.max_pool1d", [(1, 1, 5)], {"pool_size": 2, "padding": 2}),
+        ("nn.max_pool2d", [(1, 1, 5, 5)], {"pool_size": 2, "padding": (1, 1, 1)}),
+        ("nn.conv1d", [(1, 1, 5), (1, 1, 2)], {"padding": (0, -1)}),
         ("nn.adaptive_avg_pool1d", [(1, 1, 0)], {"output_size": 2}),
         ("image.resize2d", [(1, 1, 0, 2)], {"size": (2, 2)}),
+        ("image.resize2d", [(1, 1, 2, 2, 2)], {"size": (2, 2)}),
+        ("image.resize2d", [(1, 2, 2)], {"size": (2, 2)}),
     ],
 )
 def test_invalid_calls_are_refused(
@@ -183,3 +187,20 @@ def test_invalid_calls_are_refused(
 
 def test_every_operator_of_the_groups_is_held_here() -> None:
     assert CALLS.keys() == declared_in(windows, resize)
+
+
+def test_a_coordinate_may_fall_into_the_cell_before() -> None:
+    data = np.zeros((1, 1, 4, 4), np.float32)
+    data[0, 0, 0] = 1e10
+    program = program_of(
+        "image.resize2d",
+        [data.shape],
+        size=(10, 10),
+        method="linear",
+        coordinate_transformation_mode="align_corners",
+    )
+    (reference,) = evaluate(program, {"x0": data})
+    # The fourth row is the second of the data, at a coordinate that float32 does not hold.
+    assert reference.value[0, 0, 3].tolist() == [0] * 10
+    assert (reference.bound[0, 0, 3] >= 1e10 * 2.0**-24).all()
+    assert not (reference.bound[0, 0, 9] >= 1).any()

@@ -94,7 +94,7 @@ def _scattered(
     places = np.ravel_multi_index([each.ravel() for each in at], shape)
     counts = np.bincount(places, minlength=data.value.size).reshape(shape)
     if not places.size:
-        return replace(data, signed=data.signed and updates.signed)
+        return data
     combined = _combined(data, updates, places, reduction)
     chosen = np.where(counts > 0, combined.value, data.value)
     result = replace(combined, value=chosen, error=np.where(counts > 0, combined.error, data.error))

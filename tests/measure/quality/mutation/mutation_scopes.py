@@ -23,7 +23,10 @@ FIXES = Setup(
 RECORDS = Setup(
     rooms=("generators/operators", "oracles"),
     before=("numpy",),
-    modules=("relaxcheck.generators.families", "relaxcheck.oracles.independent"),
+    modules=(
+        *("relaxcheck.generators.families", "relaxcheck.oracles.independent"),
+        "relaxcheck.oracles.reference.evaluate",
+    ),
     options=("-p", f"{_PLUGINS}.derandomized", "-m", "not tvm and not slow"),
 )
 """Nothing is compiled."""

@@ -5,7 +5,8 @@ object a line, and appends a result for each. Without a mutant a job is a trial:
 one by one and says how long each took and which functions of the mutated rooms it called.
 
 In most forks the mutant replaces the code of one function in the modules that are there. A function
-that ran while its room was imported, or whose defaults changed, needs the rooms imported again.
+that ran while its room was imported, or whose defaults changed, needs the rooms imported again. So
+does each of a module that the setup does not import: nobody saw which of them ran then.
 """
 
 import ast
@@ -122,7 +123,12 @@ class Server(Failures):
     """A pytest plugin: once the tests are collected, works on the jobs in place of running them."""
 
     def __init__(
-        self, jobs: Iterable[Job], results: Path, setup: Setup, at_import: set[str]
+        self,
+        jobs: Iterable[Job],
+        results: Path,
+        setup: Setup,
+        at_import: set[str],
+        imported: frozenset[str],
     ) -> None:
         super().__init__()
         self._setup = setup
@@ -130,6 +136,7 @@ class Server(Failures):
         self._jobs = jobs
         self._results = results
         self._at_import = at_import
+        self._imported = imported
         self._items: dict[str, pytest.Item] = {}
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -175,7 +182,9 @@ class Server(Failures):
         return bool(self.failed)
 
     def _killer(self, job: Job) -> Result:
-        if f"{job.file}:{job.function}" in self._at_import or has_other_defaults(job):
+        seen = _module(job.file) in self._imported
+        ran = f"{job.file}:{job.function}" in self._at_import
+        if not seen or ran or has_other_defaults(job):
             return Result(job.key, afresh(job, self._setup))
         replace_code(job)
         # A test that killed other mutants of the function is likely to kill this one.
@@ -317,9 +326,10 @@ def main() -> None:
     with Recorder(setup.rooms) as recorder:
         for module in setup.modules:
             importlib.import_module(module)
+    imported = frozenset(sys.modules)
     todo = [msgspec.json.decode(line, type=Job) for line in jobs.read_bytes().splitlines()]
     files = sorted({test.partition("::")[0] for job in todo for test in job.tests})
-    server = Server(todo, results, setup, recorder.called)
+    server = Server(todo, results, setup, recorder.called, imported)
     sys.exit(pytest.main([*arguments(setup), *files], plugins=[server]))
 
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -17,7 +18,7 @@ from tests.measure.quality.mutation.mutation import (
     work_off,
 )
 from tests.measure.quality.mutation.mutation_page import markdown, missed
-from tests.measure.quality.mutation.mutation_scopes import ALL, FIXES, ORACLES, Scope
+from tests.measure.quality.mutation.mutation_scopes import ALL, FIXES, ORACLES, RECORDS, Scope
 from tests.measure.quality.mutation.mutation_server import Job, Result
 
 FILE = "fixes/lowerings/convolution/layouts.py"
@@ -140,6 +141,25 @@ def test_mutants_of_records_are_killed_without_tvm(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     results = work_off(jobs, kept, {"wrong": "s", "same": "s"}, 1, lambda _, done: None, ORACLES)
     assert [(result.key, result.killed) for result in results] == [("wrong", test), ("same", None)]
+
+
+CLOSURE = "oracles/reference/operators/rounding.py"
+
+
+@pytest.mark.slow
+def test_a_mutant_of_what_a_function_made_at_import_is_killed(tmp_path: Path) -> None:
+    original = (ROOT / CLOSURE).read_text()
+    old = "value=function(value), error=moved"
+    assert original.count(old) == 1
+    test = "tests/oracles/reference/test_rounding.py::test_they_agree[ceil]"
+    job = Job("wrong", (test,), 120.0, CLOSURE, "_rounding", original.replace(old, "error=moved"))
+    kept = tmp_path / "kept"
+    # The records' modules do not import the reference, so that nobody saw what ran.
+    modules = ("relaxcheck.generators.families",)
+    for setup in (RECORDS, msgspec.structs.replace(RECORDS, modules=modules)):
+        scope = replace(ORACLES, setup=setup)
+        (result,) = work_off([job], kept, {"wrong": "s"}, 1, lambda _, done: None, scope)
+        assert result.killed == test
 
 
 def test_every_file_of_the_scope_is_there() -> None:

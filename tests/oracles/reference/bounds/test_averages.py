@@ -103,3 +103,14 @@ def test_a_running_mean_loses_relative_to_the_largest_element() -> None:
     assert 4 * UNIT * 1024 <= extra[0] <= 16 * UNIT * 1024
     alone = _estimate(np.array([[5.0]]))
     assert running_average(alone, (1,), False).error == average(alone, (1,), False).error
+
+
+def test_a_sum_of_integers_wraps_around_at_64_bits() -> None:
+    three = Estimate(np.full(3, 2**62), np.zeros(3), "int64")
+    assert total(three, (0,), False).value == 3 * 2**62 - 2**64
+
+
+def test_a_variance_in_one_pass_loses_relative_to_the_squares() -> None:
+    result = _one_pass(_estimate(1000 + np.array([[0.0, 1.0, 2.0, 3.0]])), (1,), False)
+    # Both squares round in each of the sums, and an error of the mean counts twice its size.
+    assert 40 * UNIT * 1e6 <= result.error[0] <= 100 * UNIT * 1e6

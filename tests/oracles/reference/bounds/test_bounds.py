@@ -265,3 +265,56 @@ def test_integers_made_of_unconstrained_ones_are_unconstrained(operator: str) ->
     assert [np.isinf(each.bound).tolist() for each in bounded] == [
         [False, True], True, True, [False, True],
     ]  # fmt: skip
+
+
+def _whole(values: list[list[int]], unknown: list[list[bool]]) -> estimate.Estimate:
+    return estimate.Estimate(np.array(values), np.where(unknown, np.inf, 0.0), "int32")
+
+
+def test_a_product_of_integers_is_unconstrained_where_either_factor_is() -> None:
+    known = _whole([[1, 2]], [[False, False]])
+    half = _whole([[3, 0]], [[False, True]])
+    for a, b in ((known, half), (half, known), (half, half)):
+        assert np.isinf(bounds.multiplied(a, b, "int32").error).tolist() == [[False, True]]
+
+
+def test_a_sum_of_integers_is_unconstrained_where_a_term_of_either_operand_is() -> None:
+    a = _whole([[1, 0], [2, 3]], [[False, True], [False, False]])
+    b = _whole([[1, 2], [0, 4]], [[False, False], [True, False]])
+    result = bounds.sum_of_products(a, b, np.matmul, "int32")
+    # Of the first row and column both operands have one, of the last neither.
+    assert np.isinf(result.error).tolist() == [[True, True], [True, False]]
+    assert result.value[1, 1] == 2 * 2 + 3 * 4
+
+
+def _float32_sum(terms: np.ndarray) -> estimate.Estimate:
+    row = estimate.exact(terms.astype(np.float32).reshape(1, -1), "float32")
+    ones = estimate.exact(np.ones((terms.size, 1), np.float32), "float32")
+    return bounds.sum_of_products(row, ones, np.matmul, "float32")
+
+
+def test_a_sum_just_below_the_largest_number_may_overflow_on_the_way() -> None:
+    largest = estimate.FORMATS["float32"].largest
+    terms = np.full(100, largest / 100 * (1 - 1e-6), np.float32)
+    assert float(terms.astype(np.float64).sum()) < largest
+    assert np.isinf(_float32_sum(terms).error).all()
+    assert np.isfinite(_float32_sum(terms / 2).error).all()
+
+
+def test_a_sum_far_beyond_the_largest_number_is_infinite_in_any_order() -> None:
+    largest = estimate.FORMATS["float32"].largest
+    result = _float32_sum(np.array([largest, largest, -0.75 * largest]))
+    assert result.value.item() == np.inf
+    assert result.error.item() == 0
+    # Beyond the range by less than what comes off again in another order.
+    assert np.isinf(_float32_sum(np.array([largest] * 3 + [-largest] * 2)).error).all()
+
+
+def test_a_function_beyond_the_range_of_every_format_is_infinite() -> None:
+    beyond = np.array([np.inf, -np.inf, np.inf], np.longdouble)
+    unsure = np.array([False, False, True])
+    result = bounds.computed(
+        "float64", beyond, np.zeros(3), 1, unconstrained=unsure, overflows=True
+    )
+    assert result.value.tolist() == [np.inf, -np.inf, 0]
+    assert result.error.tolist() == [0, 0, np.inf]

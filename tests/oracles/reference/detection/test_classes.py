@@ -121,3 +121,9 @@ def test_an_invalid_call_is_refused(shapes: list[tuple[int, ...]], why: str) -> 
 
 def test_the_module_holds_this_operator_alone() -> None:
     assert declared_in(classes) == {NAME}
+
+
+def test_no_box_is_no_row_of_three_integers() -> None:
+    none = classes._rows([[[], []]])
+    assert none.value.shape == (0, 3)
+    assert none.value.dtype == np.int64

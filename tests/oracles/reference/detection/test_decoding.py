@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from relaxcheck.generators.core.fills.kinds import Literal
-from relaxcheck.generators.core.program import Program
+from relaxcheck.generators.core.program import Node, Program
 from relaxcheck.oracles.answer import Bounded
+from relaxcheck.oracles.reference.estimate import FORMATS, exact
 from relaxcheck.oracles.reference.evaluate import evaluate
 from relaxcheck.oracles.reference.operators.detection import decoding
 from tests.oracles.agreeing import agree, program_of, wrong_is_seen
@@ -99,3 +100,20 @@ def test_an_invalid_call_is_refused(
 
 def test_the_module_holds_this_operator_alone() -> None:
     assert declared_in(decoding) == {NAME}
+
+
+def test_a_factor_that_the_format_does_not_hold_is_off_by_a_rounding() -> None:
+    unit = FORMATS["float32"].unit
+    assert [decoding._number(each, "float32").error for each in (0.1, 0.3)] == [
+        0.1 * unit,
+        0.3 * unit,
+    ]
+    for held in (0.5, 1.0, 4.0):
+        assert decoding._number(held, "float32").error == 0
+
+
+def test_a_score_of_0_is_on_a_threshold_of_0_for_sure() -> None:
+    scores = exact(np.array([[[0.0, 0.5]]]), "float32")
+    for threshold, room in ((0.0, [False, False]), (0.5, [False, True])):
+        node = Node("y", NAME, (), {"threshold": threshold, "apply_softmax": False})
+        assert np.isinf(decoding._scores(node, scores).error[0, 0]).tolist() == room

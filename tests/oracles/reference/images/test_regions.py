@@ -1,11 +1,13 @@
 """Regions of interest: the three agree in every form, and at boxes worked out here."""
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 from relaxcheck.generators.core.fills.kinds import Fill, Literal, Random, Regions
+from relaxcheck.oracles.reference.estimate import Estimate
 from relaxcheck.oracles.reference.evaluate import evaluate
 from relaxcheck.oracles.reference.operators.images import regions
 from tests.oracles.agreeing import agree, agree_on, program_of, wrong_is_seen
@@ -150,7 +152,13 @@ def test_a_bin_has_room_where_its_end_may_be_rounded_up() -> None:
 @pytest.mark.parametrize("operator", [ALIGN, POOL])
 @pytest.mark.parametrize(
     ("box", "why"),
-    [((1, 0, 0, 1, 1), "image 1"), ((0.5, 0, 0, 1, 1), "image 0.5"), ((0, 2, 0, 1, 1), "order")],
+    [
+        ((1, 0, 0, 1, 1), "image 1"),
+        ((0.5, 0, 0, 1, 1), "image 0.5"),
+        ((0, 2, 0, 1, 1), "order"),
+        ((0, 0, 0, np.inf, 1), "not certain"),
+        ((0, 0, 0, np.nan, 1), "not certain"),
+    ],
 )
 def test_wrong_boxes_are_refused(operator: str, box: tuple[float, ...], why: str) -> None:
     with pytest.raises(ValueError, match=why):
@@ -178,3 +186,48 @@ def test_wrong_calls_are_refused(
 
 def test_the_module_holds_these_operators_alone() -> None:
     assert declared_in(regions) == {ALIGN, POOL}
+
+
+@pytest.mark.parametrize("operator", [ALIGN, POOL])
+def test_an_image_is_one_of_the_batch_whatever_the_channels(operator: str) -> None:
+    shapes: list[tuple[int, ...]] = [(1, 3, 2, 2), (1, 5)]
+    program = program_of(operator, shapes, pooled_size=(1, 1), spatial_scale=1.0)
+    values = {"x0": np.zeros((1, 3, 2, 2), np.float32), "x1": np.zeros((1, 5), np.float32)}
+    values["x1"][0, 0] = 1
+    with pytest.raises(ValueError, match=r"image 1\.0 of 1"):
+        evaluate(program, values)
+
+
+def test_a_place_may_be_off_by_roundings_of_its_coordinate() -> None:
+    unit = 2.0**-24
+    # The only sample is at 13/3, the middle of a box of length 2.
+    ends = (Fraction(10, 3), Fraction(16, 3))
+    line = regions._line(ends, 6, 1, 1, unit, legacy=False)
+    assert line.near.ravel().tolist() == [0, 0, 0, 1, 1, 1]
+    np.testing.assert_allclose(line.off.ravel(), line.near.ravel() * 8 * unit * 16 / 3)
+    np.testing.assert_allclose(line.weights.astype(float).ravel(), [0, 0, 0, 0, 2 / 3, 1 / 3])
+    assert not line.jumps.any()
+
+
+@pytest.mark.parametrize(("middle", "jumps"), [(-1, True), (1, False), (-2, False), (4, True)])
+def test_a_place_next_to_an_end_of_the_image_may_be_outside(middle: int, jumps: bool) -> None:
+    ends = (middle - Fraction(1, 6), middle + Fraction(1, 6))
+    line = regions._line(ends, 4, 1, 1, 2.0**-24, legacy=False)
+    assert line.jumps.tolist() == [[jumps]]
+
+
+def test_the_largest_sample_may_be_one_that_is_off() -> None:
+    value = np.array([1.0, 0.875], np.longdouble).reshape(1, 1, 2, 1, 1)
+    samples = Estimate(value, np.array([0.0, 0.5]).reshape(value.shape), "float32")
+    largest, error = regions._largest(samples)
+    assert largest.item() == 1
+    assert error.item() == 0.375
+
+
+def test_the_first_bin_begins_where_the_box_does() -> None:
+    first = regions._bin((Fraction(2), Fraction(8)), 20, 0, 3)
+    assert first.surely == first.maybe == slice(2, 5)
+    # The last ends after seven thirds three times, which may be rounded up.
+    last = regions._bin((Fraction(2), Fraction(8)), 20, 2, 3)
+    assert last.surely == slice(6, 9)
+    assert last.maybe == slice(6, 10)

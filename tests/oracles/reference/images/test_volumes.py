@@ -173,3 +173,22 @@ def test_wrong_calls_are_refused(
 
 def test_the_module_holds_this_operator_alone() -> None:
     assert declared_in(volumes) == {NAME}
+
+
+def test_the_nearest_element_is_that_of_rounding_where_nothing_is_said() -> None:
+    values = {"x0": np.arange(27, dtype=np.float32).reshape(1, 1, 3, 3, 3)}
+    for coordinates, rounding in (("half_pixel", "round"), ("asymmetric", "floor")):
+        said, unsaid = (
+            program_of(
+                NAME,
+                [(1, 1, 3, 3, 3)],
+                size=(5, 7, 2),
+                method="nearest_neighbor",
+                coordinate_transformation_mode=coordinates,
+                rounding_method=each,
+            )
+            for each in (rounding, "")
+        )
+        (wanted,), (found,) = evaluate(said, values), evaluate(unsaid, values)
+        np.testing.assert_array_equal(found.value, wanted.value)
+        np.testing.assert_array_equal(found.bound, wanted.bound)

@@ -113,3 +113,12 @@ def test_a_value_belongs_to_each_place(shapes: list[tuple[int, ...]]) -> None:
     program = program_of("index_put", shapes, ("float32", "int64", "float32"))
     with pytest.raises(ValueError, match=r"values of shape .* for places of"):
         evaluate(program, arrays(Case("drawn", program), 0))
+
+
+@pytest.mark.parametrize("place", [3, -4])
+def test_a_place_beyond_the_axis_is_refused(place: int) -> None:
+    fills = [Literal((1, 2, 3)), Literal((0, place)), Literal((2, 5))]
+    kinds = ("float32", "int64", "float32")
+    program = program_of("scatter_elements", [(3,), (2,), (2,)], kinds, fills)
+    with pytest.raises(ValueError, match="not within 3"):
+        evaluate(program, arrays(Case("drawn", program), 0))

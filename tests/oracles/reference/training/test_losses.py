@@ -5,6 +5,7 @@ import pytest
 
 from relaxcheck.generators.core.fills.kinds import Below, Literal, Positive, Random
 from relaxcheck.generators.core.program import Program
+from relaxcheck.oracles.reference.estimate import Estimate
 from relaxcheck.oracles.reference.evaluate import evaluate
 from relaxcheck.oracles.reference.operators.training import losses
 from tests.oracles.agreeing import agree, agree_on, program_of, wrong_is_seen
@@ -224,3 +225,20 @@ def test_a_gradient_has_the_shape_of_the_loss() -> None:
 
 def test_the_module_holds_these_operators_alone() -> None:
     assert declared_in(losses) == {CROSS, LOSS, BACKWARD}
+
+
+def test_a_quotient_by_the_weights_is_off_by_what_its_parts_are() -> None:
+    def of(value: list[float], error: list[float]) -> Estimate:
+        return Estimate(np.array(value, np.longdouble), np.array(error), "float32")
+
+    gradient = of([8.0, 8.0, 0.0, 0.0], [0.0, 1.0, 0.0, 1.0])
+    flags = np.zeros(4, np.bool_)
+    taken = losses._Taken(
+        np.zeros(4, np.int64), flags, ~flags, of([1.0] * 4, [0.0] * 4), reduction="mean"
+    )
+    result = losses._quotient(gradient, taken)
+    assert result.value.tolist() == [2, 2, 0, 0]
+    assert 0 < result.error[0] < 1e-6
+    assert 0.25 <= result.error[1] < 0.2501
+    assert result.error[2] == 0
+    assert 0.25 <= result.error[3] < 0.2501
