@@ -3,21 +3,30 @@
 import itertools
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from relaxcheck.generators.core.program import Case, Input, Node
+from relaxcheck.generators.core.program import Attribute, Case, Input, Node
 from relaxcheck.generators.core.values import Array, arrays
-from relaxcheck.oracles.reference.attributes import conv_transpose
+from relaxcheck.oracles.reference import attribute_values
+from relaxcheck.oracles.reference.attributes import attention as attributes_of_attention
+from relaxcheck.oracles.reference.attributes import check_heads, conv_transpose
 from relaxcheck.oracles.reference.estimate import FORMATS, exact
 from relaxcheck.oracles.reference.evaluate import Numerics, evaluate
 from relaxcheck.oracles.reference.layouts import from_canonical, to_canonical
 from relaxcheck.oracles.reference.mixed_precision import following
 from relaxcheck.oracles.reference.operators import attention
 from tests.oracles import programs
+
+
+def _conv1d_transpose(node: Node) -> object:
+    return conv_transpose(node, 1, "float32")
+
 
 EXAMPLES = settings(max_examples=60, deadline=None)
 
@@ -275,3 +284,26 @@ def test_without_taps_a_transposed_convolution_spreads_nothing() -> None:
     assert found.full_size((3, 3), (2, 4)) == (6, 13)
     assert found.full_size((3, 3), (0, 4)) == (0, 13)
     assert found.full_size((0, 3), (2, 0)) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("read", "attributes", "why"),
+    [
+        (partial(attribute_values.number, name="a"), {"a": "x"}, "y: a 'x' is not a number"),
+        (partial(attribute_values.text, name="a"), {"a": 3}, "y: a 3 is not text"),
+        (_conv1d_transpose, {"groups": 0}, "groups 0 is not a positive integer"),
+        (_conv1d_transpose, {"padding": -1}, r"padding \(-1, -1\) and .* negative"),
+        (attributes_of_attention, {"window_size": "a"}, "window_size 'a' is not an integer"),
+    ],
+)
+def test_a_message_names_the_attribute_and_its_fault(
+    read: Callable[[Node], object], attributes: dict[str, Attribute], why: str
+) -> None:
+    with pytest.raises(ValueError, match=why):
+        read(Node("n", "y", (), attributes))
+
+
+def test_a_message_names_the_heads_that_do_not_fit() -> None:
+    key = (1, 5, 2, 7)
+    with pytest.raises(ValueError, match="3 query heads are no multiple of 2"):
+        check_heads((1, 4, 3, 7), key, key, None)
