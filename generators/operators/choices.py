@@ -69,7 +69,8 @@ def extent_choice(name: str, values: tuple[Choice, ...] = EXTENTS) -> Axis:
         name,
         values,
         values[0],
-        Given((RANK,), lambda rank, value: rank > (1 if value == "last" else value == "first")),
+        # The only dimension is the first one.
+        Given((RANK,), lambda rank, value: rank > (value == "last")),
     )
 
 

@@ -116,7 +116,8 @@ def test_axes_of_any_rank() -> None:
     assert axis_choice().choices({"rank": 2}) == (-1, 0, 1, -2)
     sizes = extent_choice("size")
     assert sizes.choices({"rank": 0}) == ()
-    assert "last" not in sizes.choices({"rank": 1})
+    # The only dimension is the first one.
+    assert sizes.choices({"rank": 1}) == (2, 1, 5, "first", "symbol")
     assert sizes.choices({"rank": 2}) == sizes.values
     assert None in nonempty_axis(all_axes=True).values
     assert None not in nonempty_axis().values
