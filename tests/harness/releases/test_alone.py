@@ -118,7 +118,6 @@ def test_what_needs_relax_is_refused_in_one_line(installed: Release) -> None:
 
 def test_commands_about_programs_refuse_it_in_one_line(installed: Release) -> None:
     for command in (
-        ("matrix", "--tvm", TIRX),
         ("fixes", "--tvm", TIRX),
         ("operators", "--tvm", TIRX),
         ("fuzz", "--tvm", f"0.27,{TIRX}"),
