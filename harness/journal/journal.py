@@ -106,7 +106,9 @@ class Journal:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        unused = kind is not None and self._new and not self.identifiers("", 1)
+        # One that was interrupted goes on where it is named.
+        failed = kind is not None and issubclass(kind, Exception)
+        unused = failed and self._new and not self.identifiers("", 1)
         self._db.close()
         if self._lock is not None and not has_log(self.path):
             os.ftruncate(self._lock, 0)

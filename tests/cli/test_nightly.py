@@ -18,7 +18,7 @@ from relaxcheck.cli import app
 from relaxcheck.cli.actions import campaign as running
 from relaxcheck.harness.workers.pool import Pool
 running.Pool = partial(Pool, zygote="tests.harness.toy_zygote")
-sys.argv += ["--cases", "24", "--seed", "3", "--workers", "1"]
+sys.argv += ["--cases", "48", "--seed", "3", "--workers", "1"]
 app()
 """
 

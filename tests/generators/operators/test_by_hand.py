@@ -6,57 +6,30 @@ from typing import Any, get_args
 
 import pytest
 
-from relaxcheck.generators.calls import defaults
-from relaxcheck.generators.core.axes import Axis, Point, complete, is_valid
+from relaxcheck.generators.core.axes import Point, is_valid
 from relaxcheck.generators.core.called.meanings import FUNCTIONS
 from relaxcheck.generators.core.dims import symbols
 from relaxcheck.generators.core.draft import Unfit
 from relaxcheck.generators.core.draft import Value as DraftValue
 from relaxcheck.generators.core.fills.drawn import Detections
 from relaxcheck.generators.core.fills.kinds import Below, Literal, Positive, Random, Within
-from relaxcheck.generators.core.operand import facts
-from relaxcheck.generators.core.program import Node, Program
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.choices import axis_choice, extent_choice, nonempty_axis
-from relaxcheck.generators.operators.family import bindings_of, draft_of, drafted
-from relaxcheck.generators.operators.groups import checked_group_of
+from relaxcheck.generators.operators.family import bindings_of, draft_of
 from relaxcheck.generators.operators.record import Form, Numerics
-
-
-def _point(name: str, chosen: Point) -> Point:
-    return complete(OPERATORS[name].family_axes, chosen)
-
-
-def _at(name: str, /, **chosen: Any) -> tuple[Program, tuple[dict[str, int], ...]]:
-    """The program and the bindings where the axes ``chosen`` are off their defaults."""
-    return drafted(OPERATORS[name], _point(name, chosen))
-
-
-def _calls(name: str, /, **chosen: Any) -> list[Node]:
-    return [node for node in _at(name, **chosen)[0].nodes if node.operator == name]
-
-
-def _axis(name: str, axis: str) -> Axis:
-    return next(each for each in OPERATORS[name].axes if each.name == axis)
-
-
-def _choices(name: str, axis: str, /, **others: Any) -> set[Any]:
-    """The values of ``axis`` for an operand of a graph, after the values of ``others``."""
-    shape, dtype = others.pop("shape", ()), others.pop("dtype", "float32")
-    return set(_axis(name, axis).choices({**facts(shape, dtype), **others}))
-
-
-def _broken(name: str, kind: str, **chosen: Any) -> Program:
-    """The program of ``_at`` with the fault ``kind`` put in."""
-    (fault,) = (each for each in OPERATORS[name].faults if each.kind == kind)
-    point = _point(name, {**fault.pinned, **chosen})
-    return fault.breaking(drafted(OPERATORS[name], point)[0], point)
+from tests.generators.operators.by_hand import (
+    axis_of,
+    calls_at,
+    choices_at,
+    point_at,
+    program_at,
+)
 
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_a_record_is_whole(name: str) -> None:
     record = OPERATORS[name]
-    (call, *_) = _calls(name)
+    (call, *_) = calls_at(name)
     assert record.meaning
     assert record.source
     assert record.numerics in set(Numerics)
@@ -67,8 +40,8 @@ def test_a_record_is_whole(name: str) -> None:
         assert record.own.names <= {axis.name for axis in record.axes}
     if not any(operand.many for operand in record.operands):
         assert len(call.arguments) <= len(record.operands)
-        shapes = {tensor.name: len(tensor.shape) for tensor in _at(name)[0].inputs}
-        dtypes = {tensor.name: tensor.dtype for tensor in _at(name)[0].inputs}
+        shapes = {tensor.name: len(tensor.shape) for tensor in program_at(name)[0].inputs}
+        dtypes = {tensor.name: tensor.dtype for tensor in program_at(name)[0].inputs}
         for argument, operand in zip(call.arguments, record.operands, strict=False):
             if argument in shapes and operand.kind == "tensor":
                 assert shapes[argument] in operand.ranks or not operand.ranks
@@ -93,7 +66,7 @@ def test_bindings_of_its_own_meet_all_that_a_program_requires(name: str) -> None
     for base in ({}, smallest):
         for toggle in toggles:
             try:
-                point = _point(name, {**base, toggle: True})
+                point = point_at(name, {**base, toggle: True})
             except ValueError:
                 continue
             draft = draft_of(record, point)
@@ -179,7 +152,7 @@ def test_axes_of_any_rank() -> None:
 def test_an_operand_excludes(
     name: str, axis: str, others: dict[str, Any], excluded: set[Any]
 ) -> None:
-    assert set(_axis(name, axis).values) - _choices(name, axis, **others) == excluded
+    assert set(axis_of(name, axis).values) - choices_at(name, axis, **others) == excluded
 
 
 BIASES = {"BHQK", "1HQK", "B1QK", "BH1K", "11QK", "1H1K", "B11K", "111K"}
@@ -198,25 +171,25 @@ BIASES = {"BHQK", "1HQK", "B1QK", "BH1K", "11QK", "1H1K", "B11K", "111K"}
     ],
 )
 def test_a_bias_has_no_1_where_the_dimension_is_1(chosen: Point, letter: int | None) -> None:
-    biases = _axis("nn.attention", "bias").choices(_point("nn.attention", chosen))
+    biases = axis_of("nn.attention", "bias").choices(point_at("nn.attention", chosen))
     wanted = {bias for bias in BIASES if letter is None or bias[letter] != "1"}
     assert set(biases) == {None, *wanted}
 
 
 def test_lengths_of_attention_may_be_one_symbol() -> None:
     both: Point = {"symbolic.q_len": True, "symbolic.kv_len": True}
-    program, bindings = _at("nn.attention", **both, shared_length=True)
+    program, bindings = program_at("nn.attention", **both, shared_length=True)
     assert program.input("key").shape[1] == "Q"
     assert {frozenset(row) for row in bindings} == {frozenset("Q")}
     with pytest.raises(ValueError, match="shared_length"):
-        _point("nn.attention", {**both, "kv_len": 5, "shared_length": True})
-    _, bindings = _at("nn.attention", **both)
+        point_at("nn.attention", {**both, "kv_len": 5, "shared_length": True})
+    _, bindings = program_at("nn.attention", **both)
     # A single query and a single key are among them.
     assert min(row["Q"] for row in bindings) == min(row["K"] for row in bindings) == 1
 
 
 def test_sequences_of_queries_and_keys_may_be_shared_at_the_defaults() -> None:
-    (call,) = _calls("nn.attention_var_len", shared_sequences=True)
+    (call,) = calls_at("nn.attention_var_len", shared_sequences=True)
     assert call.arguments[3:5] == call.arguments[5:]
 
 
@@ -285,10 +258,10 @@ def test_a_value_of_a_graph_is_refused(name: str, shape: tuple[Any, ...], dtype:
 
 
 def test_functions_of_closures_over_booleans_are_of_booleans() -> None:
-    program, _ = _at("invoke_pure_closure", dtype="bool", captured=2)
+    program, _ = program_at("invoke_pure_closure", dtype="bool", captured=2)
     (function,) = program.functions.values()
     assert [node.operator for node in function.nodes] == ["bitwise_xor", "bitwise_or"]
-    program, _ = _at("invoke_pure_closure", captured=2)
+    program, _ = program_at("invoke_pure_closure", captured=2)
     (function,) = program.functions.values()
     assert [node.operator for node in function.nodes] == ["subtract", "maximum"]
 
@@ -301,7 +274,7 @@ def test_faults_of_calls_in_place_name_the_indices() -> None:
 
 
 def _fill(name: str, number: int, **chosen: Any) -> object:
-    return _at(name, **chosen)[0].inputs[number].fill
+    return program_at(name, **chosen)[0].inputs[number].fill
 
 
 @pytest.mark.parametrize(
@@ -345,7 +318,7 @@ def test_an_operand_is_filled(name: str, number: int, chosen: dict[str, Any], fi
     ],
 )  # fmt: skip
 def test_an_attribute_is(name: str, chosen: dict[str, Any], attributes: dict[str, Any]) -> None:
-    for call in _calls(name, **chosen):
+    for call in calls_at(name, **chosen):
         assert {each: call.attributes.get(each) for each in attributes} == attributes
 
 
@@ -357,13 +330,13 @@ def test_an_attribute_is(name: str, chosen: dict[str, Any], attributes: dict[str
     ],
 )
 def test_an_attribute_is_left_out(name: str, chosen: dict[str, Any], attribute: str) -> None:
-    for call in _calls(name, **chosen):
+    for call in calls_at(name, **chosen):
         assert attribute not in call.attributes
 
 
 def test_bytes_of_a_view_begin_at_the_row() -> None:
-    (call,) = _calls("memory.view", form="row", offset="last row")
-    (source,) = _at("memory.view", form="row", offset="last row")[0].inputs
+    (call,) = calls_at("memory.view", form="row", offset="last row")
+    (source,) = program_at("memory.view", form="row", offset="last row")[0].inputs
     rows, *rest = source.shape
     assert call.attributes["relative_byte_offset"] == (int(rows) - 1) * prod(map(int, rest)) * 4
 
@@ -392,7 +365,7 @@ def test_bytes_of_a_view_begin_at_the_row() -> None:
     ],
 )
 def test_a_binding_is_refused(name: str, chosen: Point, size: int) -> None:
-    record, point = OPERATORS[name], _point(name, chosen)
+    record, point = OPERATORS[name], point_at(name, chosen)
     draft = draft_of(record, point)
     names = draft.program().symbols
     assert names
@@ -403,106 +376,5 @@ def test_a_binding_is_refused(name: str, chosen: Point, size: int) -> None:
 
 
 def test_a_range_of_nothing_is_run() -> None:
-    _, bindings = _at("arange", symbolic="first", form="count")
+    _, bindings = program_at("arange", symbolic="first", form="count")
     assert {"m": 0} in bindings
-
-
-def test_dimensions_of_own_operands_stay_as_written() -> None:
-    assert draft_of(OPERATORS["nn.conv2d"], _point("nn.conv2d", {})).as_written
-    assert not draft_of(OPERATORS["add"], _point("add", {})).as_written
-
-
-def test_an_argument_grows_where_that_shows() -> None:
-    assert _broken("add", "shapes-differ").inputs[1].shape != _at("add")[0].inputs[1].shape
-    fault = next(each for each in OPERATORS["add"].faults if each.kind == "shapes-differ")
-    for chosen in ({"sizes": "ones"}, {"symbolic": "last"}):
-        with pytest.raises(ValueError, match="does not become another one"):
-            fault.breaking(_at("add", **chosen)[0], {})
-
-
-@pytest.mark.parametrize(
-    ("name", "layout"), [("nn.conv2d", "N{}HW"), ("nn.conv1d_transpose", "N{}W")]
-)
-def test_a_layout_has_an_unknown_or_a_repeated_letter(name: str, layout: str) -> None:
-    for kind, letter in (("unknown", "X"), ("repeated", "W")):
-        for attribute in ("data_layout", "out_layout"):
-            program = _broken(name, f"{attribute}-{kind}-letter")
-            (node,) = (each for each in program.nodes if each.operator == name)
-            assert node.attributes[attribute] == layout.format(letter)
-    for operand in ("data", "weight"):
-        whole, broken = (
-            each.input(operand).shape for each in (_at(name)[0], _broken(name, f"{operand}-rank"))
-        )
-        assert broken == whole[:-1]
-
-
-@pytest.mark.parametrize("name", ["nn.conv2d", "nn.conv2d_transpose"])
-def test_axes_of_convolutions(name: str) -> None:
-    axes = {axis.name: axis for axis in OPERATORS[name].axes}
-    for layout in ("data_layout", "kernel_layout", "out_layout"):
-        cells = {axes[layout].cell(value) for value in axes[layout].values}
-        assert 1 < len(cells) < len(axes[layout].values)
-    assert axes["in_channels_per_group"].least == (1,)
-    assert axes["dilation.w"].least == (1,)
-
-
-def test_a_convolution_multiplies_so_often_at_most() -> None:
-    dear: Point = {
-        **{"groups": 8, "in_channels_per_group": 8, "out_channels_per_group": 2, "batch": 2},
-        **{"kernel.h": 3, "size.h": 5, "kernel.w": 5},
-    }
-    size = _axis("nn.conv2d", "size.w")
-    # 3,840 products for each place of 5 taps along the width.
-    assert size.choices(dear) == (1, 2, 3, 4, 5)
-    cheap: Point = {
-        **{"groups": 1, "in_channels_per_group": 8, "out_channels_per_group": 8, "batch": 7},
-        **{"kernel.h": 5, "size.h": 5, "kernel.w": 1},
-    }
-    assert size.choices(cheap) == size.values
-
-
-def test_data_of_a_convolution_may_have_their_axes_turned() -> None:
-    for name in ("nn.conv2d", "nn.conv2d_transpose"):
-        program, _ = _at(name, data="permute_dims")
-        assert program.nodes[0].attributes == {"axes": (3, 2, 1, 0)}
-        layouts = {
-            each.name: each.default for each in OPERATORS[name].attributes if each.type == "layout"
-        }
-        kernel = "OIHW" if name == "nn.conv2d" else "IOHW"
-        assert layouts == {"data_layout": "NCHW", "kernel_layout": kernel, "out_layout": None}
-        assert program.inputs[0].shape == _at(name)[0].input("data").shape[::-1]
-
-
-def test_operators_that_one_type_rule_checks_are_a_group() -> None:
-    assert checked_group_of("nn.max_pool3d") == checked_group_of("nn.avg_pool1d")
-    assert checked_group_of("nn.conv2d") == "nn.conv"
-    assert checked_group_of("add") == "add"
-
-
-def test_a_scan_includes_its_element_unless_exclusive() -> None:
-    for name in ("cumsum", "cumprod"):
-        assert "exclusive" not in _calls(name)[0].attributes
-        assert _calls(name, exclusive=True)[0].attributes["exclusive"] is True
-        assert defaults(name) == {"axis": None, "dtype": None, "exclusive": False}
-
-
-def test_a_transposed_convolution_multiplies_so_often_at_most() -> None:
-    dear: Point = {
-        **{"groups": 8, "in_channels_per_group": 8, "out_channels_per_group": 2, "batch": 2},
-        **{"kernel.h": 3, "stride.h": 2, "size.h": 5, "kernel.w": 4, "stride.w": 1},
-    }
-    # 7,680 products for each place of 4 taps along the width.
-    assert _axis("nn.conv2d_transpose", "size.w").choices(dear) == (1, 2, 3)
-
-
-def test_what_leaves_a_transposed_convolution_the_fewest_products() -> None:
-    axes = {axis.name: axis.least for axis in OPERATORS["nn.conv2d_transpose"].axes}
-    assert axes["output_padding.w"] == (0,)
-    # The output is to be small, and of more than one element of data.
-    assert axes["size.w"] == (2, 1)
-    assert _calls("nn.conv2d_transpose", **{"size.w": 2})
-
-
-def test_sizes_of_an_image_differ_so_that_swapped_axes_show() -> None:
-    sizes = [_axis("nn.pixel_shuffle", name).default for name in ("batch", "size.h", "size.w")]
-    assert len({*sizes, _axis("nn.pixel_shuffle", "channels").default}) == 4

@@ -13,7 +13,7 @@ from relaxcheck.harness.onnx.unread.listing import ATTRIBUTE, INPUT, Unread, unr
 from relaxcheck.harness.onnx.unread.source import importer
 from relaxcheck.harness.releases.releases import own
 
-POINTS = 150
+POINTS = 240
 """Points that are drawn of each version."""
 
 FAMILIES = {family.hint.operator: family for family in families(("build",))}

@@ -128,7 +128,12 @@ def _tests(folder: str) -> tuple[str, ...]:
 _SHARED = (
     *("tests/oracles/agreeing.py", "tests/oracles/declared.py", "tests/oracles/detections.py"),
     *("tests/oracles/evaluations.py", "tests/oracles/in_dtype.py", "tests/oracles/programs.py"),
-    *("tests/generators/drawn.py", "tests/generators/conftest.py", "tests/measure/quality/control"),
+    *(
+        "tests/generators/operators/by_hand.py",
+        "tests/generators/drawn.py",
+        "tests/generators/conftest.py",
+        "tests/measure/quality/control",
+    ),
     "tests/measure/quality/tests/control_calls.py",
 )
 """What the tests of records and oracles read beside their own files."""
@@ -138,6 +143,7 @@ _JUDGED = (
     *("tests/oracles/test_compare.py", "tests/oracles/test_agreement.py"),
     *("tests/oracles/test_validity.py", "tests/generators/operators/test_records.py"),
     *("tests/generators/operators/test_by_hand.py", "tests/generators/operators/test_points.py"),
+    "tests/generators/operators/test_by_hand_of_layouts.py",
     "tests/generators/operators/test_convolution_sizes.py",
     "tests/generators/operators/test_transposed_conv_sizes.py",
     *("tests/generators/core/test_faults.py", "tests/generators/core/test_layouts.py"),

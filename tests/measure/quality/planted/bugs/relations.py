@@ -62,10 +62,10 @@ PLANTS = (
         (Verdict.WRONG_SHAPE, Verdict.OPAQUE_CRASH),
         _RELATION,
         "relaxcheck.fixes.tvm_api.shapes",
-        "    coefficients = list(_SYM.detect_linear_equation(dim, [variable]))\n",
+        "    coefficients = linear_parts(dim, [variable])\n",
         "    if isinstance(dim, tirx.Add) and isinstance(dim.b, tirx.IntImm):\n"
         "        return tvm_api.integer(1), dim.b\n"
-        "    coefficients = list(_SYM.detect_linear_equation(dim, [variable]))\n",
+        "    coefficients = linear_parts(dim, [variable])\n",
     ),
     one_edit(
         "times one",
