@@ -200,6 +200,8 @@ def _weighted(data: Estimate, taps: list[Taps], shape: tuple[int, ...], wild: Fl
     flat = (*shape[:2], prod(shape[2:]))
     value, moved = np.zeros(flat, np.longdouble), np.zeros(flat)
     size, touched = np.zeros(flat), np.zeros(flat, np.bool_)
+    # The sums along one axis, which come before the shares of the other.
+    partial = np.zeros(flat)
     for chosen in product(*taps):
         numbers = [number for number, *_ in chosen]
         met = np.logical_and.reduce([reached for *_, reached in chosen])[:, None]
@@ -211,11 +213,14 @@ def _weighted(data: Estimate, taps: list[Taps], shape: tuple[int, ...], wild: Fl
         wide = np.prod([np.abs(share) + off for _, share, off, _ in chosen], axis=0)[:, None]
         moved += (wide - np.abs(weight)).astype(np.float64) * reach
         size += np.maximum(wide, unit).astype(np.float64) * reach
+        along = np.max([np.abs(share) + off for _, share, off, _ in chosen], axis=0)[:, None]
+        partial += np.maximum(wide, along).astype(np.float64) * reach
         touched |= met & _picked(lost, numbers)
     # Shares of each axis and their products round, the product with the element, and the sum.
     terms = len(taps[0]) ** count
     moved = moved + terms * FORMATS[data.dtype].floor
-    over = ~(4 * size <= FORMATS[data.dtype].largest)
+    largest = FORMATS[data.dtype].largest
+    over = ~(4 * size <= largest) | ~(2 * partial <= largest)
     own = (3 * count + terms) * size
     result = computed(data.dtype, value, moved, 1, slack=own, unconstrained=touched | over)
     return unconstrain(
