@@ -7,7 +7,7 @@ be meant.
 """
 
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from math import prod
 
 import numpy as np
@@ -200,9 +200,10 @@ def _weighted(data: Estimate, taps: list[Taps], shape: tuple[int, ...], wild: Fl
     flat = (*shape[:2], prod(shape[2:]))
     value, moved = np.zeros(flat, np.longdouble), np.zeros(flat)
     size, touched = np.zeros(flat), np.zeros(flat, np.bool_)
-    # The sums along one axis, which come before the shares of the other.
-    partial = np.zeros(flat)
-    for chosen in product(*taps):
+    # By axis and element of it the sums along the others, which may be computed first.
+    lines = [[np.zeros(flat) for _ in along] for along in taps]
+    for tapped in product(*map(enumerate, taps)):
+        chosen = [tap for _, tap in tapped]
         numbers = [number for number, *_ in chosen]
         met = np.logical_and.reduce([reached for *_, reached in chosen])[:, None]
         weight = np.prod([share for _, share, *_ in chosen], axis=0)[:, None]
@@ -213,14 +214,17 @@ def _weighted(data: Estimate, taps: list[Taps], shape: tuple[int, ...], wild: Fl
         wide = np.prod([np.abs(share) + off for _, share, off, _ in chosen], axis=0)[:, None]
         moved += (wide - np.abs(weight)).astype(np.float64) * reach
         size += np.maximum(wide, unit).astype(np.float64) * reach
-        along = np.max([np.abs(share) + off for _, share, off, _ in chosen], axis=0)[:, None]
-        partial += np.maximum(wide, along).astype(np.float64) * reach
+        for own, (line, _) in zip(range(count), tapped, strict=True):
+            others = [np.abs(share) + off for _, share, off, _ in chosen[:own] + chosen[own + 1 :]]
+            lines[own][line] += np.prod(others, axis=0)[:, None].astype(np.float64) * reach
         touched |= met & _picked(lost, numbers)
     # Shares of each axis and their products round, the product with the element, and the sum.
     terms = len(taps[0]) ** count
     moved = moved + terms * FORMATS[data.dtype].floor
     largest = FORMATS[data.dtype].largest
-    over = ~(4 * size <= largest) | ~(2 * partial <= largest)
+    over = ~(4 * size <= largest)
+    for sums in chain.from_iterable(lines):
+        over |= ~(sums * (1 + terms * unit) <= largest)
     own = (3 * count + terms) * size
     result = computed(data.dtype, value, moved, 1, slack=own, unconstrained=touched | over)
     return unconstrain(

@@ -111,6 +111,26 @@ def test_a_cubic_convolution_meets_the_elements_and_passes_beyond() -> None:
     assert got[2] == pytest.approx(middle)
 
 
+@pytest.mark.parametrize(("size", "open_"), [(40_000, False), (60_000, True)])
+@pytest.mark.parametrize("turned", [False, True])
+def test_sums_along_an_axis_may_overflow_before_the_shares_of_the_other(
+    size: int, open_: bool, turned: bool
+) -> None:
+    # Half way along one axis, whose shares are -3/32, 19/32, 19/32 and -3/32; along the other the
+    # row of large elements is one of little weight: 49/50 of the way to the next.
+    image = np.zeros((1, 1, 4, 4), np.float16)
+    image[0, 0, 1] = np.array([-size, size, size, -size], np.float16)
+    place = np.array([0.0, 1.98 * 2 / 3 - 1], np.float16)
+    if turned:
+        image, place = image.swapaxes(2, 3), place[::-1]
+    values = {"x0": image, "x1": place.reshape(1, 2, 1, 1)}
+    named = {"method": "bicubic", "align_corners": True}
+    program = program_of(NAME, [(1, 1, 4, 4), (1, 2, 1, 1)], "float16", **named)
+    (reference,) = evaluate(program, values)
+    assert abs(reference.value.item()) < 5000 or open_
+    assert np.isinf(reference.bound.item()) == open_
+
+
 def test_x_is_the_last_axis() -> None:
     image = Literal(tuple(range(6)))
     grid = Literal((1, -1, -1, 1))
