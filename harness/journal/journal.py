@@ -70,7 +70,7 @@ class Journal:
     """The journal in the folder ``directory``.
 
     Only one process at a time can have it open for writing; the lock goes with the process. A new
-    one that an exception closes before its first case is removed again.
+    one that an error closes before its first case is removed again, one that is interrupted stays.
 
     Raises:
         JournalError: the folder or the file cannot be written; the file is no journal; a new
@@ -106,7 +106,7 @@ class Journal:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # One that was interrupted goes on where it is named.
+        # ``--resume`` goes on with one that was interrupted.
         failed = kind is not None and issubclass(kind, Exception)
         unused = failed and self._new and not self.identifiers("", 1)
         self._db.close()

@@ -73,9 +73,8 @@ class Night(msgspec.Struct, frozen=True):
 
     ``began`` and ``ended`` are in UTC. ``verdicts`` counts drawn cases; a block of expressions is
     one. ``faults`` is the number of distinct causes, error messages and declared failures left out.
-    Fingerprints are
-    compared within one format, ``fingerprints``. ``stream`` names the seed and the shards. ``gone``
-    are fingerprints of earlier findings whose cases ran again and passed.
+    Fingerprints are compared within one format, ``fingerprints``. ``stream`` names the seed and the
+    shards. ``gone`` are fingerprints of earlier findings whose cases ran again and passed.
     """
 
     name: str

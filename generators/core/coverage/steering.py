@@ -118,12 +118,13 @@ class Steering:
         return int(np.count_nonzero(self.pairs.missing[first, second]))
 
     def _order(
-        self, source: random.Random, pair: tuple[int, int] | None, small: float, plain: float = 0.0
+        self, source: random.Random, pair: tuple[int, int] | None, small: float, plain: float
     ) -> Order:
         """Orders the values of each axis at random by weight, leaving out what ``pair`` rules out.
 
-        As often as ``small`` says, the least values come before all others. What comes after the
-        first value is asked for only where the first leads nowhere.
+        As often as ``small`` says, the least values come before all others; as ``plain`` says, the
+        default does. What comes after the first value is asked for only where the first leads
+        nowhere.
 
         An axis that is not steered takes a value by its weights alone, but before all others, so
         that these complete its pairs.
