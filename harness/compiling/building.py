@@ -27,10 +27,7 @@ from relaxcheck.harness.compiling.late_linking import (
     link_together,
     named,
 )
-from relaxcheck.harness.compiling.passes.stages import OwnFault as OwnFault
-from relaxcheck.harness.compiling.passes.stages import SilentBail as SilentBail
-from relaxcheck.harness.compiling.passes.stages import StageError as StageError
-from relaxcheck.harness.compiling.passes.stages import staged, stepped
+from relaxcheck.harness.compiling.passes.stages import OwnFault, StageError, staged, stepped
 from relaxcheck.harness.compiling.room import Roomy, placed
 from relaxcheck.harness.compiling.tracing import Tracer
 from relaxcheck.harness.compiling.watching import Module, Progress, the_watch

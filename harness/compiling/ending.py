@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from relaxcheck.harness.compiling.building import SilentBail, StageError
 from relaxcheck.harness.compiling.late_linking import nameless
 from relaxcheck.harness.compiling.legalization_log import SYMPTOM, reason, reason_line
+from relaxcheck.harness.compiling.passes.stages import SilentBail, StageError
 from relaxcheck.harness.outcomes.appearance import UNKNOWN
 from relaxcheck.harness.outcomes.clock import Clock
 from relaxcheck.harness.outcomes.errors import error_text, normalise

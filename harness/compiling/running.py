@@ -8,8 +8,9 @@ from typing import Any
 from relaxcheck.generators.core.program import ORDINARY_REGIMES
 from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.compiling import building
-from relaxcheck.harness.compiling.building import Argument, StageError
+from relaxcheck.harness.compiling.building import Argument
 from relaxcheck.harness.compiling.judgement import Expected, judge
+from relaxcheck.harness.compiling.passes.stages import StageError
 from relaxcheck.harness.compiling.undefined import UNDEFINED, undefined
 from relaxcheck.harness.kind import Progress
 from relaxcheck.harness.native.memory import OTHER, USUAL

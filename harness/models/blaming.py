@@ -6,7 +6,7 @@ import numpy as np
 
 from relaxcheck.fixes.tvm_api.shapes import name_of
 from relaxcheck.generators.core.values import Array
-from relaxcheck.harness.compiling.building import SilentBail, StageError
+from relaxcheck.harness.compiling.passes.stages import SilentBail, StageError
 from relaxcheck.harness.models.compiling import Way
 from relaxcheck.harness.models.converting import Wrong
 from relaxcheck.harness.models.forcing import bindings, forced

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from relaxcheck.generators.core.values import Array
-from relaxcheck.harness.compiling.building import SilentBail, StageError
+from relaxcheck.harness.compiling.passes.stages import SilentBail, StageError
 from relaxcheck.harness.models import compiling, stepping
 from relaxcheck.harness.models.blaming import blamed, misconverted
 from relaxcheck.harness.models.compiling import Way, compiled

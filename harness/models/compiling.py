@@ -9,13 +9,8 @@ import numpy as np
 import tvm
 
 from relaxcheck.generators.core.values import Array
-from relaxcheck.harness.compiling.building import (
-    Recipe,
-    StageError,
-    build,
-    called_on,
-    load,
-)
+from relaxcheck.harness.compiling.building import Recipe, build, called_on, load
+from relaxcheck.harness.compiling.passes.stages import StageError
 from relaxcheck.harness.compiling.watching import Progress
 from relaxcheck.harness.kind import Tracing
 from relaxcheck.harness.native.memory import USUAL

@@ -11,8 +11,8 @@ from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
-from relaxcheck.harness.compiling.building import SilentBail, StageError
 from relaxcheck.harness.compiling.legalization_log import reason
+from relaxcheck.harness.compiling.passes.stages import SilentBail, StageError
 from relaxcheck.harness.models.compiling import Way, compiled
 from relaxcheck.harness.models.fault import Fault
 from relaxcheck.harness.outcomes.appearance import place_of

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from relaxcheck.generators.core.values import Array
-from relaxcheck.harness.compiling.building import SilentBail, StageError
+from relaxcheck.harness.compiling.passes.stages import SilentBail, StageError
 from relaxcheck.harness.compiling.watching import Progress
 from relaxcheck.harness.kind import Tracing
 from relaxcheck.harness.models.compiling import Way, compiled, run

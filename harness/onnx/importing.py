@@ -13,7 +13,8 @@ from tvm.relax.frontend import onnx as frontend
 from relaxcheck.generators.core.values import constants
 from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.generators.onnx.proto import model_proto
-from relaxcheck.harness.compiling.building import Argument, StageError
+from relaxcheck.harness.compiling.building import Argument
+from relaxcheck.harness.compiling.passes.stages import StageError
 from relaxcheck.harness.compiling.watching import Module
 
 STAGE = "import"

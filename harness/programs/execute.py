@@ -16,12 +16,12 @@ from relaxcheck.generators.emission.programs import UnknownOperator, emit
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.passes.calls import binds_constants, mixed_precision, passes_of
 from relaxcheck.harness.compiling import building
-from relaxcheck.harness.compiling.building import SilentBail, StageError
 from relaxcheck.harness.compiling.ending import built, lacked_memory, left, message_of
 from relaxcheck.harness.compiling.late_linking import READS_PREFIX, name_of
 from relaxcheck.harness.compiling.passes.applying import Log
 from relaxcheck.harness.compiling.passes.details import ALIKE, UNCOMPILED
 from relaxcheck.harness.compiling.passes.ending import with_passes
+from relaxcheck.harness.compiling.passes.stages import SilentBail, StageError
 from relaxcheck.harness.compiling.pipelines import check_pipeline, is_mixed, pipeline_of
 from relaxcheck.harness.compiling.running import Run, run_all, undefined_output
 from relaxcheck.harness.compiling.together import (

@@ -11,7 +11,7 @@ from relaxcheck.generators.core.values import Array, arrays, constants
 from relaxcheck.generators.torch.case import TorchCase
 from relaxcheck.generators.torch.exporting import quiet
 from relaxcheck.generators.torch.module import tensor_of
-from relaxcheck.harness.compiling.building import StageError
+from relaxcheck.harness.compiling.passes.stages import StageError
 from relaxcheck.harness.torch import importing
 from relaxcheck.harness.torch.grouping import NotExported
 from relaxcheck.harness.torch.tracing import traced

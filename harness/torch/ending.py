@@ -3,8 +3,8 @@
 from typing import Any
 
 from relaxcheck.generators.torch.case import TorchCase
-from relaxcheck.harness.compiling.building import StageError
 from relaxcheck.harness.compiling.ending import lacked_memory, message_of
+from relaxcheck.harness.compiling.passes.stages import StageError
 from relaxcheck.harness.outcomes.appearance import PLACE, place_of
 from relaxcheck.harness.outcomes.clock import Clock
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict

@@ -11,9 +11,9 @@ from relaxcheck.generators.core.values import Array, arrays
 from relaxcheck.generators.targets import LLVM
 from relaxcheck.generators.torch.case import DYNAMO, EXPORT, TorchCase
 from relaxcheck.harness.compiling import building
-from relaxcheck.harness.compiling.building import SilentBail, StageError
 from relaxcheck.harness.compiling.ending import built, left
 from relaxcheck.harness.compiling.late_linking import READS_PREFIX, name_of
+from relaxcheck.harness.compiling.passes.stages import SilentBail, StageError
 from relaxcheck.harness.compiling.pipelines import check_pipeline
 from relaxcheck.harness.compiling.recipes import can_link_late, recipe
 from relaxcheck.harness.compiling.running import Run, run_all

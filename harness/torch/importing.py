@@ -18,7 +18,8 @@ from relaxcheck.generators.core.values import constants
 from relaxcheck.generators.emission.dims import emitted_dim
 from relaxcheck.generators.torch.case import EXPORT, FX, TorchCase
 from relaxcheck.generators.torch.exporting import quiet
-from relaxcheck.harness.compiling.building import Argument, StageError
+from relaxcheck.harness.compiling.building import Argument
+from relaxcheck.harness.compiling.passes.stages import StageError
 from relaxcheck.harness.compiling.watching import Module
 from relaxcheck.harness.torch.tracing import traced
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from tvm import relax
 
-from relaxcheck.harness.compiling.building import SilentBail
 from relaxcheck.harness.compiling.legalization_log import collected
+from relaxcheck.harness.compiling.passes.stages import SilentBail
 from relaxcheck.harness.compiling.watching import unknown_shape, unlowered
 from relaxcheck.harness.models.compiling import Way
 from relaxcheck.harness.models.explaining.traps import origins

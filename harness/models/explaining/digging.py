@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from relaxcheck.harness.compiling.building import SilentBail, StageError
+from relaxcheck.harness.compiling.passes.stages import SilentBail, StageError
 from relaxcheck.harness.compiling.watching import Progress
 from relaxcheck.harness.models.compiling import RUN, Way, compiled, run
 from relaxcheck.harness.models.explaining.alone import Alone, failing_alone

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from relaxcheck.generators.core.values import Array
 from relaxcheck.generators.onnx.case import OnnxCase
-from relaxcheck.harness.compiling.building import SilentBail, StageError
+from relaxcheck.harness.compiling.passes.stages import SilentBail, StageError
 from relaxcheck.harness.compiling.watching import Progress
 from relaxcheck.harness.models import stepping
 from relaxcheck.harness.models.compiling import RUN, Way, compiled, run

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from relaxcheck.generators.core.values import Array
-from relaxcheck.harness.compiling.building import SilentBail, StageError
+from relaxcheck.harness.compiling.passes.stages import SilentBail, StageError
 from relaxcheck.harness.models.compiling import Way, compiled, run
 from relaxcheck.harness.models.fault import Fault
 from relaxcheck.harness.models.faults import left, raised

@@ -8,8 +8,9 @@ import tvm
 import tvm_ffi
 
 from relaxcheck.harness.compiling import building
-from relaxcheck.harness.compiling.building import Recipe, SilentBail, StageError
+from relaxcheck.harness.compiling.building import Recipe
 from relaxcheck.harness.compiling.late_linking import READS_PREFIX, name_of, nameless
+from relaxcheck.harness.compiling.passes.stages import SilentBail, StageError
 from relaxcheck.harness.native.link import LinkError, can_link
 from relaxcheck.harness.onnx.importing import STAGE, quietly
 from relaxcheck.harness.onnx.suite.children import in_children

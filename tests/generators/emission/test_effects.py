@@ -8,6 +8,7 @@ from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.emission.programs import emit
 from relaxcheck.harness.compiling import building
+from relaxcheck.harness.compiling.passes.stages import StageError
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs import compile as compiling
 from relaxcheck.harness.programs.execute import execute
@@ -72,7 +73,7 @@ def test_a_false_condition_ends_the_run_with_the_formatted_message(
     case = _case(0, exec_mode=mode, pipeline=pipeline)
     main = building.load(compiling.build(emit(case), case, lambda stage: None))
     values = arrays(case, 0)
-    with pytest.raises(building.StageError) as raised:
+    with pytest.raises(StageError) as raised:
         building.run(main, [values["x"], values["fine"]])
     assert isinstance(raised.value.cause, AssertionError)
     assert " ".join(str(raised.value.cause).split()) == "left are [[1] [3]]"

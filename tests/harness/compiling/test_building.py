@@ -8,7 +8,8 @@ import pytest
 import tvm
 from tvm import te
 
-from relaxcheck.harness.compiling.building import StageError, run
+from relaxcheck.harness.compiling.building import run
+from relaxcheck.harness.compiling.passes.stages import StageError
 from relaxcheck.harness.compiling.room import OutOfBounds
 from relaxcheck.harness.native.memory import OTHER, USUAL
 

@@ -8,8 +8,9 @@ import tvm
 from tvm import relax
 
 from relaxcheck.fixes import tvm_api
-from relaxcheck.harness.compiling.building import Compiled, StageError, load, run
+from relaxcheck.harness.compiling.building import Compiled, load, run
 from relaxcheck.harness.compiling.direct import NotDirect, called
+from relaxcheck.harness.compiling.passes.stages import StageError
 from relaxcheck.harness.native.target import target
 
 

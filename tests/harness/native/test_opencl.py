@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from relaxcheck.generators.core.case import with_target
 from relaxcheck.generators.core.program import Case, Input, Node, Program
-from relaxcheck.harness.compiling.building import OwnFault
+from relaxcheck.harness.compiling.passes.stages import OwnFault
 from relaxcheck.harness.native import opencl
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.execute import execute

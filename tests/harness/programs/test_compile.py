@@ -14,8 +14,9 @@ from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.core.values import constants
 from relaxcheck.generators.emission.programs import emit
 from relaxcheck.generators.families import family
-from relaxcheck.harness.compiling.building import StageError, load, run
+from relaxcheck.harness.compiling.building import load, run
 from relaxcheck.harness.compiling.legalization_log import SYMPTOM
+from relaxcheck.harness.compiling.passes.stages import StageError
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.compiling.watching import Watch
 from relaxcheck.harness.known.corpus import entry

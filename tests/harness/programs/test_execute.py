@@ -7,8 +7,8 @@ import pytest
 
 from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.families import family
-from relaxcheck.harness.compiling.building import StageError
 from relaxcheck.harness.compiling.judgement import Expected
+from relaxcheck.harness.compiling.passes.stages import StageError
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.outcomes.outcome import ALL_UNCONSTRAINED, Verdict
 from relaxcheck.harness.programs import compile as compiling

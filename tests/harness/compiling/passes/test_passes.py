@@ -16,10 +16,10 @@ from relaxcheck.generators.core.program import Case, Input, Node, Program, Shape
 from relaxcheck.generators.emission.programs import emit
 from relaxcheck.generators.passes import OUT, PASSES, known
 from relaxcheck.generators.passes.calls import prepared
-from relaxcheck.harness.compiling.building import OwnFault
 from relaxcheck.harness.compiling.passes import making
 from relaxcheck.harness.compiling.passes.checks import CHECKS, KEPT, serializes, wider
 from relaxcheck.harness.compiling.passes.details import BROKEN, CHANGED, RAN, UNCOMPILED
+from relaxcheck.harness.compiling.passes.stages import OwnFault
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs import wellformed
 from relaxcheck.harness.programs.execute import apply, execute

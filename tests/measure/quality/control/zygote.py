@@ -5,6 +5,7 @@ from typing import Any
 
 from relaxcheck.generators.core.program import Case
 from relaxcheck.harness.compiling import building
+from relaxcheck.harness.compiling.passes.stages import StageError
 from relaxcheck.harness.programs import compile as compiling
 from relaxcheck.harness.programs import execute
 from relaxcheck.harness.workers import zygote
@@ -32,7 +33,7 @@ def build(
     try:
         check(module)
     except Refused as error:
-        raise building.StageError("check", error) from error
+        raise StageError("check", error) from error
     return Standing(module)
 
 
@@ -57,7 +58,7 @@ def run(
     try:
         return main(*arguments)
     except Refused as error:
-        raise building.StageError("run", error) from error
+        raise StageError("run", error) from error
 
 
 def put_in_place() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.generators.onnx.walk import operators_of
 from relaxcheck.harness.compiling import building
+from relaxcheck.harness.compiling.passes.stages import StageError
 from relaxcheck.harness.onnx import importing, refusals
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.workers import zygote
@@ -47,7 +48,7 @@ def run(main: Main, arguments: Sequence[Any], fresh: int = 0) -> tuple[Array, ..
     try:
         return main(*arguments)
     except Uncontrolled as error:
-        raise building.StageError("run", error) from error
+        raise StageError("run", error) from error
 
 
 def classified(case: OnnxCase, stage: str, message: str) -> tuple[Verdict, str | None]:

@@ -13,6 +13,7 @@ from torch.export import ExportedProgram
 from relaxcheck.generators.core.values import Array
 from relaxcheck.generators.torch.case import TorchCase
 from relaxcheck.harness.compiling import building
+from relaxcheck.harness.compiling.passes.stages import StageError
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.torch import dynamo, execute, importing, refusals
 from relaxcheck.harness.workers import zygote
@@ -74,7 +75,7 @@ def run(main: Main, arguments: Sequence[Any], fresh: int = 0) -> tuple[Array, ..
     try:
         return main(*arguments)
     except Uncontrolled as error:
-        raise building.StageError("run", error) from error
+        raise StageError("run", error) from error
 
 
 def classified(case: TorchCase, stage: str, message: str, node: str) -> tuple[Verdict, str | None]:
