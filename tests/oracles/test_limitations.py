@@ -60,9 +60,10 @@ def _to_a_computed_shape(operator: str) -> Program:
     return _after(inputs, [Node("shape", "shape_of", ("like",))], operator, ("x", "shape"))
 
 
-def _resized_to_a_computed_size() -> Program:
-    inputs = (Input("x", IMAGE, "float32"), Input("like", (7, 9), "float32"))
-    return _after(inputs, [Node("size", "shape_of", ("like",))], "image.resize2d", ("x", "size"))
+def _resized_to_a_computed_size(operator: str) -> Program:
+    shape = _image(operator)
+    inputs = (Input("x", shape, "float32"), Input("like", (7, 9, 8)[: len(shape) - 2], "float32"))
+    return _after(inputs, [Node("size", "shape_of", ("like",))], operator, ("x", "size"))
 
 
 def _copied(inputs: Sequence[Input], which: Sequence[str], operator: str) -> Program:
@@ -120,9 +121,10 @@ EXAMPLES: dict[tuple[str, str], Callable[[str], Sequence[Program]]] = {
     ("onnxruntime", "an integer"): lambda name: [
         _windowed(name, dtype) for dtype in ("int16", "int32")
     ],
-    ("onnxruntime", "a size that is a value"): lambda _: [_resized_to_a_computed_size()],
-    ("onnxruntime", "nearest neighbour by a scale that is no power of two"): lambda name: [
-        _nearest(name, (1, 1, 1, 14, 14)[-len(_image(name)) :], size=(1, 4, 2)[-_rank(name) :])
+    ("onnxruntime", "a size that is a value"): lambda name: [_resized_to_a_computed_size(name)],
+    ("pytorch", "a cubic_alpha other than -0.75, or cubic_exclude"): lambda name: [
+        _windowed(name, method="cubic", cubic_alpha=-0.5),
+        _windowed(name, method="cubic", cubic_exclude=1),
     ],
     ("onnxruntime", "rounding_method round"): lambda name: [
         _nearest(name, rounding_method="round", coordinate_transformation_mode="half_pixel")
@@ -194,17 +196,9 @@ OPEN: dict[str, Callable[[str], tuple[Program, Program]]] = {
         _windowed(name, "float16", out_dtype="float32"),
         _windowed(name, "float16"),
     ),
-    "a method and coordinates that frameworks define differently": lambda name: (
-        _windowed(name, method="cubic"),
-        _windowed(name, method="linear"),
-    ),
-    "cubic, tf_half_pixel_for_nn, or a region of interest": lambda name: (
-        _windowed(name, method="cubic"),
-        _windowed(name, method="linear"),
-    ),
-    "nearest neighbour other than by floor": lambda name: (
-        _nearest(name, rounding_method="ceil"),
-        _nearest(name),
+    "tf_half_pixel_for_nn, or a region of interest": lambda name: (
+        _windowed(name, coordinate_transformation_mode="tf_half_pixel_for_nn"),
+        _windowed(name),
     ),
     **{
         f"{attribute} other than {own}": partial(_reordered, attribute=attribute)

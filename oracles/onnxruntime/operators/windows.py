@@ -1,7 +1,7 @@
-"""ONNX nodes for convolutions, poolings and interpolation."""
+"""ONNX nodes for convolutions and poolings."""
 
 from collections.abc import Callable, Sequence
-from math import gcd, prod
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -52,10 +52,7 @@ def _is_no_float32(call: limitations.Call) -> bool:
 
 _RANKS = (1, 2, 3)
 
-for _name in (
-    *(f"nn.{each}{rank}d" for each in ("conv", "avg_pool") for rank in _RANKS),
-    "image.resize2d",
-):
+for _name in (f"nn.{each}{rank}d" for each in ("conv", "avg_pool") for rank in _RANKS):
     limit(
         _name,
         When("float64 or an integer", _is_no_float32),
@@ -179,47 +176,3 @@ def _adaptive(call: Call, rank: int) -> Wire:
     kind = np.float64 if x.dtype == "float64" else np.float32
     mean = graph.call("Div", name, graph.constant(counts.astype(kind)))
     return graph.settle(mean, shape, x.dtype)
-
-
-@operator("image.resize2d")
-def _resize2d(call: Call) -> Wire:
-    attributes: dict[str, Any] = dict(call.node.attributes)
-    x, graph = call.operands[0], call.graph
-    shape = (*x.shape[:2], *listed(attributes["size"], 2))
-    if not prod(x.shape):
-        return nothing(call, shape, call.operands[0].dtype)
-    more: dict[str, Any] = {"mode": attributes.get("method", "linear").removesuffix("_neighbor")}
-    if more["mode"] == "nearest":
-        more["nearest_mode"] = attributes.get("rounding_method", "round")
-    more["coordinate_transformation_mode"] = attributes.get(
-        "coordinate_transformation_mode", "half_pixel"
-    )
-    # Its shape inference takes a size that is no constant for an empty one.
-    size = graph.call("Constant", value_ints=shape)
-    name = graph.call("Resize", x.name, "", "", size, **more)
-    return graph.settle(name, shape, x.dtype)
-
-
-def _is_rounded(size: int, places: int) -> bool:
-    """True if ``places / size`` is no float32: a coordinate may then be below a whole number."""
-    divisor = size // gcd(size, places)
-    return divisor & (divisor - 1) != 0
-
-
-def _rounds_scale(call: limitations.Call) -> bool:
-    if call.attributes.get("method") != "nearest_neighbor":
-        return False
-    sizes = call.operands[0].shape[2:], listed(call.attributes.get("size", 1), 2)
-    return bool(prod(call.operands[0].shape)) and any(map(_is_rounded, *sizes))
-
-
-limit(
-    "image.resize2d",
-    When("a size that is a value", lambda call: len(call.operands) > 1),
-    "image.resize2d to a size that is a value",
-)
-limit(
-    "image.resize2d",
-    When("nearest neighbour by a scale that is no power of two", _rounds_scale),
-    "Resize divides by a rounded scale",
-)

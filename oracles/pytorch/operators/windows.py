@@ -211,20 +211,6 @@ def _adaptive_avg_pool3d(node: Node, operands: list[Held]) -> Held:
     return _adaptive(3, node, operands[0])
 
 
-@operator("image.resize2d")
-def _resize2d(node: Node, operands: list[Held]) -> Held:
-    attributes: dict[str, Any] = dict(node.attributes)
-    x = operands[0].tensor
-    size = operands[1].tensor.tolist() if len(operands) > 1 else _list(attributes["size"], 2)
-    if not x.numel():
-        return Held(x.new_zeros((*x.shape[:2], *size)), operands[0].dtype)
-    if attributes.get("method", "linear") == "nearest_neighbor":
-        return Held(functional.interpolate(x, size, mode="nearest"), operands[0].dtype)
-    corners = attributes.get("coordinate_transformation_mode") == "align_corners"
-    y = functional.interpolate(x, size, mode="bilinear", align_corners=corners)
-    return Held(y, operands[0].dtype)
-
-
 def _padded_text(x: Value, before: list[int], after: list[int], value: str | None) -> str:
     """The text of ``x`` with padding around its spatial axes."""
     if not any((*before, *after)):
@@ -313,17 +299,3 @@ for _rank in _RANKS:
     _declare_max_text(_rank)
     _declare_average_text(_rank, counted=_rank != 2)
     _declare_adaptive_text(_rank)
-
-
-@source("image.resize2d")
-def _resize2d_text(node: Node, operands: Sequence[Value], result: Value) -> list[str]:
-    nearest = node.attributes.get("method", "linear") == "nearest_neighbor"
-    corners = node.attributes.get("coordinate_transformation_mode") == "align_corners"
-    call = call_text(
-        "F.interpolate",
-        operands[0].name,
-        str(result.shape[2:]),
-        mode='"nearest"' if nearest else '"bilinear"',
-        align_corners=True if corners and not nearest else None,
-    )
-    return assigned(result, call)

@@ -1,4 +1,4 @@
-"""Interpolation of volumes with the fix, against PyTorch's."""
+"""Interpolation of images and volumes with the fixes, against PyTorch's and the reference."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ import torch
 from tvm import relax
 
 from relaxcheck.fixes import tvm_api
-from relaxcheck.fixes.lowerings.images import resize3d
+from relaxcheck.fixes.lowerings.images import resize2d, resize3d
 from relaxcheck.oracles.compare import within
 from relaxcheck.oracles.reference.evaluate import evaluate
 from tests.fixes import compiled
@@ -20,6 +20,10 @@ WAYS: dict[str, dict[str, Any]] = {
     "align_corners": {"method": "linear", "coordinate_transformation_mode": "align_corners"},
     "nearest": {"method": "nearest_neighbor", "coordinate_transformation_mode": "asymmetric"},
 }
+
+
+FIXES = {"resize2d": resize2d.FIX, "resize3d": resize3d.FIX}
+LAYOUTS = {"resize2d": "NCHW", "resize3d": "NCDHW"}
 
 
 def _wanted(volume: Any, size: Any, way: str) -> Any:
@@ -59,7 +63,12 @@ def test_it_is_pytorch_s(way: str, dtype: str, last: bool, size: tuple[compiled.
         np.testing.assert_allclose(actual, wanted, rtol=tolerance, atol=tolerance)
 
 
-OF_ONNX = [
+OF_ONNX: list[tuple[str, str, Any]] = [
+    *(
+        ("cubic", coordinates, kernel)
+        for coordinates in ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel")
+        for kernel in ({}, {"cubic_alpha": -0.5}, {"cubic_exclude": 1})
+    ),
     *(("linear", coordinates, "") for coordinates in ("asymmetric", "pytorch_half_pixel")),
     *(
         ("nearest_neighbor", coordinates, rounding)
@@ -69,33 +78,47 @@ OF_ONNX = [
 ]
 
 
-@pytest.mark.parametrize(("method", "coordinates", "rounding"), OF_ONNX)
+@pytest.mark.parametrize(("method", "coordinates", "more"), OF_ONNX)
+@pytest.mark.parametrize("name", ["resize2d", "resize3d"])
 def test_symbolic_sizes_have_the_coordinates_of_onnx(
-    method: str, coordinates: str, rounding: str
+    name: str, method: str, coordinates: str, more: Any
 ) -> None:
-    way = {
-        "method": method,
-        "coordinate_transformation_mode": coordinates,
-        "rounding_method": rounding,
-    }
+    way: dict[str, Any] = {"method": method, "coordinate_transformation_mode": coordinates}
+    way |= {"rounding_method": more} if isinstance(more, str) else more
+    middle = (2,) if name == "resize3d" else ()
 
     def make(x: relax.Expr) -> relax.Expr:
-        depth = tvm_api.shape_of(x)[2]
-        sizes = relax.ShapeExpr([2 * depth, 1, 5])
-        return relax.op.image.resize3d(x, sizes, **way)
+        sizes = relax.ShapeExpr([2 * tvm_api.shape_of(x)[2], *(1,) * len(middle), 5])
+        return getattr(relax.op.image, name)(x, sizes, layout=LAYOUTS[name], **way)
 
     run = compiled.run_with(
-        resize3d.FIX, make, (1, 2, "D", 2, "W"), dtypes=("float32",), fused=False
+        FIXES[name], make, (1, 2, "D", *middle, "W"), dtypes=("float32",), fused=False
     )
     for depth, width in ((3, 4), (1, 1), (2, 7)):
-        volume = compiled.sample((1, 2, depth, 2, width), "float32")
-        program = program_of(
-            resize3d.OPERATOR.removeprefix("relax."), [volume.shape], size=(2 * depth, 1, 5), **way
-        )
+        image = compiled.sample((1, 2, depth, *middle, width), "float32")
+        size = (2 * depth, *(1,) * len(middle), 5)
+        program = program_of(f"image.{name}", [image.shape], size=size, **way)
+        (wanted,) = evaluate(program, {"x0": image})
+        compared = within(run(image), wanted)
+        assert compared.ok, compared
+        assert compared.unconstrained < image.size * 4
+
+
+@pytest.mark.parametrize("fused", [False, True])
+def test_a_volume_is_convolved_over_the_elements_inside(fused: bool) -> None:
+    way: dict[str, Any] = {"method": "cubic", "cubic_exclude": 1}
+
+    def make(x: relax.Expr) -> relax.Expr:
+        return relax.op.image.resize3d(x, relax.ShapeExpr([5, 4, 3]), layout="NCDHW", **way)
+
+    shape = (1, 2, 3, 2, 3)
+    for dtype in ("float32", "float64", "float16"):
+        run = compiled.run_with(resize3d.FIX, make, shape, dtypes=(dtype,), fused=fused)
+        volume = compiled.sample(shape, dtype)
+        program = program_of("image.resize3d", [shape], dtype, size=(5, 4, 3), **way)
         (wanted,) = evaluate(program, {"x0": volume})
         compared = within(run(volume), wanted)
         assert compared.ok, compared
-        assert compared.unconstrained < volume.size * 4
 
 
 PROGRAMS: whole.Programs = {
@@ -103,6 +126,7 @@ PROGRAMS: whole.Programs = {
         "aligned corners": (whole.upstream("resize3d", "aligned_corners"),),
         "one element": (whole.upstream("resize3d", "one_element_of_aligned_corners"),),
         "float64": (whole.upstream("resize3d", "float64"),),
+        "the inside alone": (whole.upstream("resize3d", "cubic_inside"),),
     },
 }
 

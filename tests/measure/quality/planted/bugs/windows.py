@@ -8,7 +8,7 @@ from tests.measure.quality.planted.plant import one_edit
 _VALUE = (Verdict.WRONG_VALUE,)
 _SHAPE = (Verdict.OPAQUE_CRASH, Verdict.WRONG_SHAPE, Verdict.WRONG_VALUE, Verdict.UNSUPPORTED)
 _CONV, _LEGALIZE = "tvm.topi.nn.conv2d", "tvm.relax.transform.legalize_ops.nn"
-_IMAGE, _RESIZE = "tvm.topi.image.resize", "relaxcheck.fixes.lowerings.resize"
+_IMAGE, _RESIZE = "tvm.topi.image.resize", "relaxcheck.fixes.lowerings.images.resizing"
 
 _wrong = partial(one_edit, verdicts=_VALUE)
 _misshapen = partial(one_edit, verdicts=_SHAPE)
@@ -237,8 +237,49 @@ _RESIZED = (
         description="resize2d takes the new height for the width, where a size is symbolic",
         blame=("symbolic", "width", "height"),
         module=_RESIZE,
-        old="size, out = data.shape[2 + axis], sizes[axis]",
-        new="size, out = data.shape[2 + axis], sizes[0]",
+        old="            count = data.shape[axis]\n",
+        new="            count, size = data.shape[axis], sizes[0]\n",
+        operators=("image.resize2d",),
+    ),
+    _wrong(
+        name="cubic-forgets-alpha",
+        description="cubic interpolation along x has alpha -0.75, whatever is asked",
+        blame=("mode", "kernel"),
+        module=_IMAGE,
+        old="        wx = _cubic_spline_weights(xfract, alpha)\n"
+        "        wy = _cubic_spline_weights(yfract, alpha)\n"
+        "        if exclude_outside:\n"
+        "            for i in range(4):\n"
+        "                wx[i] = te.if_then_else(\n"
+        "                    te.any(xint - 1 + i < 0, xint + i > image_width), 0.0, wx[i]\n"
+        "                )\n"
+        "                wy[i] = te.if_then_else(\n",
+        new="        wx = _cubic_spline_weights(xfract, -0.75)\n"
+        "        wy = _cubic_spline_weights(yfract, alpha)\n"
+        "        if exclude_outside:\n"
+        "            for i in range(4):\n"
+        "                wx[i] = te.if_then_else(\n"
+        "                    te.any(xint - 1 + i < 0, xint + i > image_width), 0.0, wx[i]\n"
+        "                )\n"
+        "                wy[i] = te.if_then_else(\n",
+        operators=("image.resize2d",),
+    ),
+    _wrong(
+        name="cubic-leaves-out-the-last",
+        description="cubic interpolation over the elements inside leaves out the last",
+        blame=("mode", "kernel"),
+        module=_IMAGE,
+        old="te.any(yint - 1 + i < 0, yint + i > image_height), 0.0, wy[i]",
+        new="te.any(yint - 1 + i < 0, yint + i > image_height - 1), 0.0, wy[i]",
+        operators=("image.resize2d",),
+    ),
+    _wrong(
+        name="one-pixel-is-in-the-middle",
+        description="resize to one place by pytorch_half_pixel takes the middle, not the first",
+        blame=("mode", "height", "width"),
+        module=_IMAGE,
+        old="in_x = te.if_then_else(target_width > 1, (x + 0.5) * scale_x - 0.5, 0.0)",
+        new="in_x = (x + 0.5) * scale_x - 0.5",
         operators=("image.resize2d",),
     ),
 )

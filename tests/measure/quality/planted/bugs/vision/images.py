@@ -84,9 +84,9 @@ _VOLUMES = (
         name="doubled-volumes-forget-half-pixels",
         description="resize3d of float64 or of symbolic size is off by half an element",
         blame=("dtype", "symbolic", "mode"),
-        module=f"{_FIXED}.resize3d",
-        old="coordinate = (place.astype(dtype) + half) * (size.astype(dtype) / out) - half",
-        new="coordinate = (place.astype(dtype) + half) * (size.astype(dtype) / out)",
+        module=f"{_FIXED}.resizing",
+        old="middle = (place.astype(dtype) + half) * (size.astype(dtype) / out) - half",
+        new="middle = (place.astype(dtype) + half) * (size.astype(dtype) / out)",
         operators=("image.resize3d",),
     ),
     _wrong(

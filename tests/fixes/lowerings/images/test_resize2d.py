@@ -7,9 +7,7 @@ import pytest
 from tvm import relax
 
 from relaxcheck.fixes import tvm_api
-from relaxcheck.fixes.lowerings import (
-    resize,
-)
+from relaxcheck.fixes.lowerings.images import resize2d
 from tests.fixes import compiled
 from tests.fixes import whole_programs as whole
 
@@ -48,7 +46,7 @@ def test_resized_images(mode: str, dtype: str) -> None:
             rounding_method="floor",
         )
 
-    run = compiled.run_with(resize.FIX, make, ("B", 2, "M", "N"), dtypes=(dtype,), fused=True)
+    run = compiled.run_with(resize2d.FIX, make, ("B", 2, "M", "N"), dtypes=(dtype,), fused=True)
     for shape in ((1, 2, 3, 4), (2, 2, 1, 7), (1, 2, 5, 1)):
         array = compiled.sample(shape, dtype)
         out = (shape[2] * 3, 5)
@@ -74,7 +72,7 @@ def test_one_element_of_aligned_corners() -> None:
             coordinate_transformation_mode="align_corners",
         )
 
-    run = compiled.run_with(resize.FIX, make, (1, 2, 2, 2), dtypes=("float32",), fused=False)
+    run = compiled.run_with(resize2d.FIX, make, (1, 2, 2, 2), dtypes=("float32",), fused=False)
     array = compiled.sample((1, 2, 2, 2))
     np.testing.assert_allclose(run(array), resized(array, (1, 3), "align_corners"), rtol=1e-6)
 

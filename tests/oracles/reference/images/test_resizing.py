@@ -1,4 +1,4 @@
-"""``image.resize3d``: the three agree in every form, and at places worked out here."""
+"""Interpolation: the three agree in every form, and at places worked out here."""
 
 from typing import Any
 
@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from relaxcheck.generators.core.fills.kinds import Literal
+from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.core.values import arrays
 from relaxcheck.oracles.reference.evaluate import evaluate
-from relaxcheck.oracles.reference.operators.images import volumes
-from tests.oracles.agreeing import agree, program_of, wrong_is_seen
+from relaxcheck.oracles.reference.operators.images import resizing
+from tests.oracles.agreeing import agree, agree_on, program_of, wrong_is_seen
 from tests.oracles.declared import declared_in
 
-NAME = "image.resize3d"
+IMAGE, NAME = "image.resize2d", "image.resize3d"
 DTYPES = ("float16", "bfloat16", "float32", "float64")
 REGIMES = ("normal", "exact", "moderate", "boundary", "special")
 NEAREST = {
@@ -34,8 +36,22 @@ WAYS: dict[str, dict[str, Any]] = {
         for coordinates in ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel")
         for rounding in ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil")
     },
+    **{
+        f"cubic {coordinates}{kernel}": {
+            "method": "cubic",
+            "coordinate_transformation_mode": coordinates,
+            **named,
+        }
+        for coordinates in ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel")
+        for kernel, named in (
+            ("", {}),
+            (" flatter", {"cubic_alpha": -0.5}),
+            (" inside alone", {"cubic_exclude": 1}),
+        )
+    },
 }
 OF_PYTORCH = (
+    *("cubic half_pixel", "cubic align_corners"),
     *("half_pixel", "align_corners", "nearest", "nearest asymmetric floor"),
     "nearest half_pixel round_prefer_ceil",
 )
@@ -50,11 +66,16 @@ CALLS = (
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(("shape", "size"), CALLS)
-def test_every_form(dtype: str, way: str, shape: tuple[int, ...], size: tuple[int, ...]) -> None:
-    nearest = way.startswith("nearest")
-    for layout in ("NCDHW", "NDHWC"):
-        laid = shape if layout == "NCDHW" else (shape[0], *shape[2:], shape[1])
-        program = program_of(NAME, [laid], dtype, size=size, layout=layout, **WAYS[way])
+@pytest.mark.parametrize("name", [IMAGE, NAME])
+def test_every_form(
+    name: str, dtype: str, way: str, shape: tuple[int, ...], size: tuple[int, ...]
+) -> None:
+    nearest, layouts = way.startswith("nearest"), ("NCDHW", "NDHWC")
+    if name == IMAGE:
+        shape, size, layouts = (*shape[:2], *shape[3:]), size[1:], ("NCHW", "NHWC")
+    for layout in layouts:
+        laid = shape if layout == layouts[0] else (shape[0], *shape[2:], shape[1])
+        program = program_of(name, [laid], dtype, size=size, layout=layout, **WAYS[way])
         for regime in REGIMES:
             answered = 1 if dtype != "float64" or way in OF_PYTORCH else 0
             reference = agree(program, regime, oracles=answered)
@@ -62,6 +83,41 @@ def test_every_form(dtype: str, way: str, shape: tuple[int, ...], size: tuple[in
                 wrong_is_seen(reference)
             elif nearest:
                 assert not reference.bound[np.isfinite(reference.bound)].any()
+
+
+@pytest.mark.parametrize("of", [0, 1, 2])
+def test_cubic_volumes_are_convolved_along_each_axis(of: int) -> None:
+    volume = np.random.default_rng(0).normal(size=(1, 1, 3, 4, 5)).astype(np.float32)
+    size, flat = [3, 4, 5], [1, 1]
+    size[of], flat[0] = 7, 7
+    for named in ({}, {"cubic_alpha": -0.5}, {"cubic_exclude": 1}):
+        program = program_of(NAME, [volume.shape], size=tuple(size), method="cubic", **named)
+        (found,) = evaluate(program, {"x0": volume})
+        lines = np.moveaxis(volume[0, 0], of, 0).reshape(1, 1, volume.shape[2 + of], -1)
+        flat[1] = lines.shape[-1]
+        line = program_of(IMAGE, [lines.shape], size=tuple(flat), method="cubic", **named)
+        reference = agree_on(line, {"x0": lines}, oracles=1)
+        wanted = np.moveaxis(reference.value.reshape(7, *np.delete(volume.shape[2:], of)), 0, of)
+        np.testing.assert_allclose(found.value[0, 0], wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("named", "wanted"),
+    [
+        ({}, [-0.6328125, 1.359375, 4.640625, 6.6328125]),
+        ({"cubic_alpha": -0.5}, [-0.421875, 1.21875, 4.78125, 6.421875]),
+        ({"cubic_exclude": 1}, [-9 / 11, 201 / 146, 675 / 146, 75 / 11]),
+    ],
+)
+def test_a_cubic_convolution_is_that_of_keys(named: dict[str, Any], wanted: list[float]) -> None:
+    # A quarter from an element the weights are 89/256, 167/256 … of alpha -0.75.
+    for name, around in ((IMAGE, (1,)), (NAME, (1, 1))):
+        program = program_of(
+            *(name, [(1, 1, 2, *around)], "float32", [Literal((0, 6))]),
+            **{"size": (4, *around), "method": "cubic", **named},
+        )
+        line = agree(program, oracles=1).value.ravel()
+        np.testing.assert_allclose(line, wanted, rtol=1e-12)
 
 
 def test_a_double_keeps_its_digits_where_float32_holds_the_coordinates() -> None:
@@ -157,6 +213,7 @@ def test_a_whole_coordinate_may_be_rounded_down() -> None:
     ("shape", "attributes", "why"),
     [
         ((1, 1, 2, 2, 2), {"layout": "NDCHW"}, "layout"),
+        ((1, 1, 2, 2), {"layout": "NCHW"}, "layout"),
         ((1, 1, 2, 2), {}, "rank 4"),
         ((1, 1, 0, 2, 2), {}, "to"),
         ((1, 1, 2, 2, 2), {"size": (2, 2)}, "size"),
@@ -171,8 +228,8 @@ def test_wrong_calls_are_refused(
         evaluate(program, {"x0": np.zeros(shape, np.float32)})
 
 
-def test_the_module_holds_this_operator_alone() -> None:
-    assert declared_in(volumes) == {NAME}
+def test_the_module_holds_these_operators_alone() -> None:
+    assert declared_in(resizing) == {IMAGE, NAME}
 
 
 def test_the_nearest_element_is_that_of_rounding_where_nothing_is_said() -> None:
@@ -192,3 +249,75 @@ def test_the_nearest_element_is_that_of_rounding_where_nothing_is_said() -> None
         (wanted,), (found,) = evaluate(said, values), evaluate(unsaid, values)
         np.testing.assert_array_equal(found.value, wanted.value)
         np.testing.assert_array_equal(found.bound, wanted.bound)
+
+
+def test_nearest_is_either_neighbour_only_where_rounding_decides() -> None:
+    attributes = {"method": "nearest_neighbor", "coordinate_transformation_mode": "asymmetric"}
+    attributes["rounding_method"] = "floor"
+
+    def bounds(size: int, out: int) -> list[bool]:
+        program = program_of(IMAGE, [(1, 1, 1, size)], size=(1, out), **attributes)
+        (reference,) = evaluate(program, arrays(Case("drawn", program), 0))
+        return (reference.bound[0, 0, 0] > 0).tolist()
+
+    assert not any(bounds(3, 12))
+    assert not any(bounds(6, 3))
+    assert bounds(2, 6) == [at == 3 for at in range(6)]
+
+
+def test_coordinates_may_be_float32() -> None:
+    """PyTorch's and ONNX Runtime's are: without room for that neither would be within bounds."""
+    program = program_of(IMAGE, [(1, 1, 1, 700)], size=(1, 1901))
+    reference = agree(program)
+    assert 1e-5 < reference.bound.max() < 2e-2
+
+
+@pytest.mark.parametrize(
+    ("size", "out", "mode", "held"),
+    [
+        *((*sizes, "half_pixel", True) for sizes in ((1, 1), (3, 6), (8, 2), (5, 5), (4, 1))),
+        *((*sizes, "half_pixel", False) for sizes in ((3, 7), (3, 2), (5, 1))),
+        *((*sizes, "align_corners", True) for sizes in ((3, 5), (5, 3), (4, 4), (1, 7), (7, 1))),
+        *((*sizes, "align_corners", False) for sizes in ((3, 6), (4, 3))),
+    ],
+)
+def test_coordinates_that_float32_holds_move_nothing(
+    size: int, out: int, mode: str, held: bool
+) -> None:
+    """All digits of float64 count there; a result computed in float32 is wrong."""
+    attributes = {"size": (1, out), "coordinate_transformation_mode": mode}
+    program = program_of(IMAGE, [(1, 1, 1, size)], "float64", **attributes)
+    for regime in ("normal", "moderate"):
+        reference = agree(program, regime, oracles=1)
+        assert bool(reference.bound.max() < 1e-10) is held
+
+
+def test_a_coordinate_may_fall_into_the_cell_before() -> None:
+    data = np.zeros((1, 1, 4, 4), np.float32)
+    data[0, 0, 0] = 1e10
+    program = program_of(
+        IMAGE,
+        [data.shape],
+        size=(10, 10),
+        method="linear",
+        coordinate_transformation_mode="align_corners",
+    )
+    (reference,) = evaluate(program, {"x0": data})
+    # The fourth row is the second of the data, at a coordinate that float32 does not hold.
+    assert reference.value[0, 0, 3].tolist() == [0] * 10
+    assert (reference.bound[0, 0, 3] >= 1e10 * 2.0**-24).all()
+    assert not (reference.bound[0, 0, 9] >= 1).any()
+
+
+def test_of_zeros_of_two_signs_either_may_be_the_nearest() -> None:
+    # Place 3 of 6 in 2 elements is at 1, or a little less.
+    values = {"x0": np.array([-0.0, 0.0], np.float32).reshape(1, 1, 2, 1)}
+    program = program_of(
+        *(IMAGE, [(1, 1, 2, 1)]),
+        size=(6, 1),
+        method="nearest_neighbor",
+        coordinate_transformation_mode="asymmetric",
+        rounding_method="floor",
+    )
+    (reference,) = evaluate(program, values)
+    assert np.isinf(reference.bound).ravel().tolist() == [False] * 3 + [True] + [False] * 2

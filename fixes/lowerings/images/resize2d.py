@@ -10,58 +10,46 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from tvm import relax, te, tirx, topi
+from tvm import relax, topi
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework import probes
 from relaxcheck.fixes.framework.fix import LEGALIZE, FaultPart, Fix, OperatorAttribute
 from relaxcheck.fixes.framework.patch import NewFile, Wrapping
-from relaxcheck.fixes.tvm_api import BlockBuilder, Call, Expr, Legalization, PrimExpr, Tensor
+from relaxcheck.fixes.lowerings.images import resizing
+from relaxcheck.fixes.tvm_api import BlockBuilder, Call, Expr, Legalization, Tensor
 
 UPSTREAM = NewFile("relax/transform/legalize_ops/resize.py")
 
-_NEAREST = ("nearest_neighbor", "asymmetric", "floor")
-_LINEAR = {("linear", "half_pixel"): False, ("linear", "align_corners"): True}
-"""True if corners are aligned; otherwise the centres of pixels are.
-
-TOPI lowers the other methods.
-"""
+_AXES = {"NCHW": (2, 3), "NHWC": (1, 2)}
 
 
 def _in_any_size(original: Legalization) -> Legalization:
-    """``original``, except for nearest and linear interpolation where it fails or is imprecise."""
+    """``original``, except where it fails or is imprecise."""
 
     def lower(builder: BlockBuilder, call: Call) -> Expr:
         attrs, sizes = call.attrs, getattr(tvm_api.type_of(call.args[1]), "values", None)
-        method = (str(attrs.method), str(attrs.coordinate_transformation_mode))
-        nearest = (*method, str(attrs.rounding_method)) == _NEAREST
-        data, dtype = call.args[0], tvm_api.dtype_of(call)
+        data, dtype, axes = call.args[0], tvm_api.dtype_of(call), _AXES.get(str(attrs.layout))
         if sizes is not None and tvm_api.has_shape(data) and dtype != tvm_api.dtype_of(data):
             # TOPI ignores the requested dtype and returns that of the image.
             resized = builder.emit(lower(builder, builder.normalize(_of_own_dtype(call))))
             return builder.call_te(topi.cast, resized, dtype)
         if (
-            not (nearest or method in _LINEAR)
-            or str(attrs.layout) != "NCHW"
+            not resizing.is_resized_here(attrs)
+            or axes is None
             or sizes is None
             or not tvm_api.has_shape(data)
         ):
             return original(builder, call)
-        spatial = [*sizes, *tvm_api.shape_of(data)[2:]]
-        wide = tvm_api.dtype_of(data) == "float64"
-        numbers = all(tvm_api.as_int(size) is not None for size in spatial)
-        # TOPI divides by the number of elements minus 1.
-        single = _LINEAR.get(method, False) and 1 in map(tvm_api.as_int, sizes)
-        if "float" not in tvm_api.dtype_of(data):
-            if not nearest:
+        own = [tvm_api.shape_of(data)[axis] for axis in axes]
+        if "float" not in dtype:
+            if not resizing.rounding_of(attrs):
                 return original(builder, call)
-        elif numbers and not wide and not single:
+        elif not resizing.needs_any_size(attrs, dtype, own, sizes):
             return original(builder, call)
 
         def compute(tensor: Tensor, sizes: Any) -> Tensor:
-            if nearest:
-                return _nearest(tensor, list(sizes))
-            return _linear(tensor, list(sizes), _LINEAR[method])
+            return resizing.resized(tensor, list(sizes), axes, attrs)
 
         return builder.call_te(compute, data, list(sizes), primfunc_name_hint="resize2d")
 
@@ -82,54 +70,6 @@ def _of_own_dtype(call: Call) -> Call:
         cubic_exclude=int(attrs.cubic_exclude),
         extrapolation_value=float(attrs.extrapolation_value),
     )
-
-
-def _nearest(data: Tensor, sizes: list[PrimExpr]) -> Tensor:
-    """The element at or before each output coordinate, by integer arithmetic."""
-    height, width = data.shape[2:]
-
-    def element(n: PrimExpr, c: PrimExpr, y: PrimExpr, x: PrimExpr) -> PrimExpr:
-        down = tvm_api.floordiv(y * height, sizes[0])
-        return data[n, c, down, tvm_api.floordiv(x * width, sizes[1])]
-
-    return te.compute((*data.shape[:2], *sizes), element, name="resize")
-
-
-def _linear(data: Tensor, sizes: list[PrimExpr], corners: bool) -> Tensor:
-    """The four elements around each output coordinate, weighted by distance."""
-    own = tvm_api.dtype_of(data)
-    dtype = "float64" if own == "float64" else "float32"
-
-    def around(axis: int, place: PrimExpr) -> tuple[PrimExpr, PrimExpr, PrimExpr]:
-        """The element at or before the coordinate of ``place``, the next one, and the next one's
-        weight.
-        """
-        size, out = data.shape[2 + axis], sizes[axis]
-        last = size.astype(dtype) - tirx.const(1, dtype)
-        if corners:
-            step = last / tirx.max(out.astype(dtype) - tirx.const(1, dtype), tirx.const(1, dtype))
-            coordinate = place.astype(dtype) * step
-        else:
-            half = tirx.const(0.5, dtype)
-            step = size.astype(dtype) / out.astype(dtype)
-            coordinate = (place.astype(dtype) + half) * step - half
-        coordinate = tirx.max(tirx.min(coordinate, last), tirx.const(0, dtype))
-        first = tirx.floor(coordinate)
-        before = first.astype("int64")
-        return before, tirx.min(before + 1, size - 1), coordinate - first
-
-    def element(n: PrimExpr, c: PrimExpr, y: PrimExpr, x: PrimExpr) -> PrimExpr:
-        top, bottom, down = around(0, y)
-        left, right, along = around(1, x)
-
-        def row(at: PrimExpr) -> PrimExpr:
-            left_value, other = (data[n, c, at, column].astype(dtype) for column in (left, right))
-            return left_value * (tirx.const(1, dtype) - along) + other * along
-
-        value = row(top) * (tirx.const(1, dtype) - down) + row(bottom) * down
-        return value.astype(own)
-
-    return te.compute((*data.shape[:2], *sizes), element, name="resize")
 
 
 _LARGE = 1e100
