@@ -177,8 +177,8 @@ OPERATORS = (
         meaning="The volume at another depth, height and width: the nearest element, the mean of "
         "eight weighted by distance, or a cubic convolution of 64; elements beyond an edge are "
         "those at it.",
-        source="docstrings of relax.op.image.resize3d and topi.image.resize3d; MEANINGS.md, "
-        "Images sampled at computed places",
+        source="docstrings of relax.op.image.resize3d and topi.image.resize3d; ONNX Resize; "
+        "MEANINGS.md, Convolution, pooling, interpolation",
         operands=(Operand("data", ranks=(5,)),),
         attributes=_attributes("NCDHW", ""),
         axes=(

@@ -134,4 +134,5 @@ CURES: whole.Cures = {
     "resize3d-aligned-symbolic": (("resize3d", "aligned corners"),),
     "resize3d-one-element": (("resize3d", "one element"),),
     "resize3d-float64": (("resize3d", "float64"),),
+    "resize3d-cubic-inside": (("resize3d", "the inside alone"),),
 }
