@@ -22,9 +22,9 @@ from tests.measure.quality.control.operators import (
     movement,
     normalization,
     reductions,
-    resize,
     windows,
 )
+from tests.measure.quality.control.operators.images import resizing
 from tests.measure.quality.tests.control_calls import calls
 
 FAMILIES = {
@@ -152,11 +152,15 @@ WRONG: dict[str, tuple[ModuleType | type, str, Callable[..., Any], str]] = {
         "nn.avg_pool2d",
     ),
     "an image is read from its first element": (
-        *(resize, "_nearest", lambda right: lambda *each: 0 * right(*each)),
+        *(resizing, "_nearest", lambda right: lambda *each: 0 * right(*each)),
         "image.resize2d",
     ),
     "pixels have corners": (
-        *(resize, "_positions", lambda right: lambda n, m, mode: right(n, m, "align_corners")),
+        *(resizing, "_line", lambda right: lambda n, m, _, f: right(n, m, "align_corners", f)),
+        "image.resize2d",
+    ),
+    "cubic interpolation has another alpha": (
+        *(resizing, "_convolved", lambda right: lambda *each: right(*each[:3], -0.6, *each[4:])),
         "image.resize2d",
     ),
     "the logistic function is one of 2x": (
