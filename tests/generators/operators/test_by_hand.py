@@ -312,6 +312,9 @@ def test_an_operand_is_filled(name: str, number: int, chosen: dict[str, Any], fi
         ("image.resize2d", {"mode": "linear half_pixel"}, {
             "method": "linear", "coordinate_transformation_mode": "half_pixel",
         }),
+        ("nn.avg_pool2d", {"count_include_pad": True}, {"count_include_pad": True}),
+        ("nn.conv2d", {"dtype": "float16->float32"}, {"out_dtype": "float32"}),
+        ("nn.conv1d_transpose", {"dtype": "float16->float32"}, {"out_dtype": "float32"}),
         ("nn.batch_norm", {"training": None}, {"training": None}),
         ("nn.batch_norm", {"training": True}, {"training": True}),
         ("nn.batch_norm", {"training": False}, {"training": False}),
@@ -378,3 +381,11 @@ def test_a_binding_is_refused(name: str, chosen: Point, size: int) -> None:
 def test_a_range_of_nothing_is_run() -> None:
     _, bindings = program_at("arange", symbolic="first", form="count")
     assert {"m": 0} in bindings
+
+
+def test_one_symbol_alone_is_nothing_where_few_other_sizes_are_allowed() -> None:
+    # Two int8 make an int16, of rows behind the first: twice and three times the sizes do as well.
+    view = {"rank": 4, "sizes": "even", "dtype": "int8", "to": "int16", "form": "rest"}
+    _, (own, *multiples, last) = program_at("memory.view", symbolic="all", **view)
+    assert [row["m"] for row in multiples] == [2 * own["m"], 3 * own["m"]]
+    assert last == {**own, "b": 0}

@@ -8,7 +8,7 @@ from relaxcheck.generators.core.points import integer, text
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.operators import OPERATORS
-from relaxcheck.generators.operators.family import OperatorFamily
+from relaxcheck.generators.operators.family import OperatorFamily, draft_of
 from relaxcheck.generators.operators.transposed_convolution import sizes
 from relaxcheck.generators.operators.transposed_convolution.sizes import ITERATIONS, iterations
 from relaxcheck.generators.operators.transposed_convolution.transposed import SPATIAL, name_of
@@ -72,3 +72,13 @@ def test_bindings_that_take_just_as_long_as_is_allowed_are_kept(
     assert conv.build(point, 0).bindings == kept
     monkeypatch.setattr(sizes, "ITERATIONS", sum(costs) - 1)
     assert len(conv.build(point, 0).bindings) < len(kept)
+
+
+def test_padding_shortens_the_output_and_stride_and_dilation_lengthen_it() -> None:
+    window = {"kernel": 3, "stride": 2, "dilation": 2, "output_padding": 1}
+    padded = {"size": 4, **window, "pad_begin": 1, "pad_end": 2}
+    assert sizes.output_extent(*padded.values()) == 3 * 2 - (1 + 2) + 2 * 2 + 1 + 1
+    record = OPERATORS[name_of("W")]
+    point = complete(record.family_axes, {f"{name}.w": size for name, size in padded.items()})
+    (*_, result) = draft_of(record, point).values
+    assert result.shape == (2, 3, 9)

@@ -318,3 +318,18 @@ def test_a_function_beyond_the_range_of_every_format_is_infinite() -> None:
     )
     assert result.value.tolist() == [np.inf, -np.inf, 0]
     assert result.error.tolist() == [0, 0, np.inf]
+
+
+def test_a_scaled_number_may_just_reach_the_largest() -> None:
+    target = estimate.FORMATS["float16"]
+    most = np.array([target.largest - target.floor, target.largest], np.longdouble)
+    result = bounds.scaled(estimate.Estimate(most, np.zeros(2), "float16"), 1.0, "float16", 0)
+    assert np.isinf(result.error).tolist() == [False, True]
+
+
+def test_infinity_scaled_by_nothing_is_nan() -> None:
+    infinite = estimate.exact(np.array([np.inf, -np.inf, 2.0]), "float32")
+    result = estimate.finished(bounds.scaled(infinite, 0.0, "float32", 1))
+    assert np.isnan(result.value).tolist() == [True, True, False]
+    result = estimate.finished(bounds.scaled(infinite, -2.0, "float32", 1))
+    assert result.value.tolist() == [-np.inf, np.inf, -4.0]

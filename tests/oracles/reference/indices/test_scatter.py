@@ -7,10 +7,12 @@ from relaxcheck.generators.core.fills.kinds import Literal, Random, Within
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.oracles.answer import Bounded
+from relaxcheck.oracles.reference.estimate import FORMATS
 from relaxcheck.oracles.reference.evaluate import evaluate
 from tests.oracles.agreeing import agree, program_of, wrong_is_seen
 
 REDUCTIONS = ("update", "add", "mul", "max", "min")
+KINDS = ("float32", "int64", "float32")
 DTYPES = ("float16", "bfloat16", "float32", "float64", "int8", "int64")
 
 
@@ -50,6 +52,15 @@ def test_several_updates_of_an_element(reduction: str, wanted: int) -> None:
     assert not result.bound.any()
 
 
+def test_a_sum_with_one_update_is_of_two_terms() -> None:
+    fills = [Literal((0.1, 0.2, 0.3)), Literal((-1, 0)), Literal((0.7, 0.9))]
+    program = program_of("scatter_elements", [(3,), (2,), (2,)], KINDS, fills, reduction="add")
+    result = agree(program)
+    # An addition, and the distance of the reference itself: a third term would add as much again.
+    assert (result.bound[[0, 2]] > 0).all()
+    assert (result.bound[[0, 2]] < 2.5 * FORMATS["float32"].unit * result.value[[0, 2]]).all()
+
+
 @pytest.mark.parametrize("reduction", ["update", "mean"])
 def test_the_order_of_several_updates_is_open(reduction: str) -> None:
     assert np.isinf(elements(reduction, (1, 1)).bound).tolist() == [False, True, False]
@@ -75,15 +86,13 @@ def test_fewer_indices_than_elements(dtype: str, reduction: str, axis: int) -> N
 
 def test_slices_meet_at_their_place() -> None:
     fills = [Literal((1, 2, 3, 4)), Literal((1, 1)), Literal((1, 2, 3, 4))]
-    kinds = ("float32", "int64", "float32")
     shapes = [(2, 2), (2, 1), (2, 2)]
-    program = program_of("scatter_nd", shapes, kinds, fills, reduction="add")
+    program = program_of("scatter_nd", shapes, KINDS, fills, reduction="add")
     assert agree(program).value.tolist() == [[1, 2], [7, 10]]
 
 
 def test_no_updates_leave_the_data() -> None:
-    kinds = ("float32", "int64", "float32")
-    program = program_of("scatter_nd", [(2, 2), (0, 1), (0, 2)], kinds, [Literal((1, 2, 3, 4))])
+    program = program_of("scatter_nd", [(2, 2), (0, 1), (0, 2)], KINDS, [Literal((1, 2, 3, 4))])
     assert agree(program).value.tolist() == [[1, 2], [3, 4]]
 
 
@@ -118,7 +127,6 @@ def test_a_value_belongs_to_each_place(shapes: list[tuple[int, ...]]) -> None:
 @pytest.mark.parametrize("place", [3, -4])
 def test_a_place_beyond_the_axis_is_refused(place: int) -> None:
     fills = [Literal((1, 2, 3)), Literal((0, place)), Literal((2, 5))]
-    kinds = ("float32", "int64", "float32")
-    program = program_of("scatter_elements", [(3,), (2,), (2,)], kinds, fills)
+    program = program_of("scatter_elements", [(3,), (2,), (2,)], KINDS, fills)
     with pytest.raises(ValueError, match="not within 3"):
         evaluate(program, arrays(Case("drawn", program), 0))
