@@ -2,8 +2,8 @@
 
 The mutants are mutmut's. They are run by ``tests.measure.quality.mutation.mutation_server`` instead
 of mutmut, whose mutants only change what runs after the modules were imported, and whose tests
-cannot see into the workers. A *scope* has the files and the tests, each of which runs only where it
-calls the mutated function. Mutants listed as equivalent are not run. Results are kept in
+cannot see into the workers. A *scope* has the files and the tests, of which ``choice`` chooses
+those for a mutant. Mutants listed as equivalent are not run. Results are kept in
 ``runs/mutation``: a mutant is run again when its file changed, or what its result depends on (see
 ``depends_on``); what an interrupted run found is kept.
 """
@@ -14,7 +14,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from typing import Any
 import msgspec
 
 from relaxcheck.harness.releases.environment import single_threaded
+from tests.measure.quality.mutation.choice import Trial, job_of
 from tests.measure.quality.mutation.mutants import ROOT, Mutant, drawn
 from tests.measure.quality.mutation.mutation_page import markdown, missed
 from tests.measure.quality.mutation.mutation_scopes import ALL, Scope
@@ -29,9 +29,6 @@ from tests.measure.quality.mutation.mutation_server import Job, Result, Setup
 from tests.measure.quality.section import Section, Show
 
 SURVIVORS = Path(__file__).with_name("mutation_survivors.json")
-
-QUICK = 0.06
-"""CPU seconds of a test that compiles nothing."""
 
 
 class Known(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,18 +50,6 @@ class Record(msgspec.Struct, frozen=True):
     depends: str
     killed: str | None
     seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """The tests without a mutant: the functions that each calls, its CPU seconds.
-
-    ``imported`` are the functions that ran while the mutated rooms were imported.
-    """
-
-    called: Mapping[str, Sequence[str]]
-    took: Mapping[str, float]
-    imported: frozenset[str] = frozenset()
 
 
 def known() -> tuple[Known, ...]:
@@ -167,7 +152,7 @@ def _run(
     kept_records = valid(_read(kept, Record), sources, scope)
     equivalent = {key for group in known() if group.equivalent for key in group.mutants}
     jobs = [
-        _job(mutant, trial, scope)
+        job_of(mutant, trial, scope)
         for mutant in chosen
         if mutant.key not in kept_records and mutant.key not in equivalent
     ]
@@ -247,40 +232,6 @@ def work_off(
 
 def _room_depends(room: str, scope: Scope) -> str:
     return depends_on(f"{room}::" if room.endswith(".py") else None, scope)
-
-
-def _job(mutant: Mutant, trial: Trial, scope: Scope = ALL) -> Job:
-    """The tests that call the function: all of its own file's, then others as many as fit.
-
-    Of both the quick ones, then in turns one of each parametrized test, so that they differ.
-    """
-    names = (scope.own.get(mutant.file, Path(mutant.file).stem), *scope.common)
-    begins = tuple(f"test_{name}" for name in names)
-    owns = tuple(test for test in scope.tests if Path(test).stem.startswith(begins))
-    # With the fixes off an entry of the corpus is about TVM alone.
-    calling = [
-        test
-        for test, called in trial.called.items()
-        if f"{mutant.file}:{mutant.function}" in called and not test.endswith("-fixes-off]")
-    ]
-    # A function that no test calls ran at import.
-    calling = calling or [test for test in trial.called if test.startswith(owns)]
-    calling.sort(key=lambda test: trial.took[test])
-    turns: Counter[str] = Counter()
-    turn = {}
-    for test in calling:
-        name = test.partition("[")[0]
-        turn[test] = turns[name]
-        turns[name] += 1
-    calling.sort(key=lambda test: (not test.startswith(owns), trial.took[test] > QUICK, turn[test]))
-    tests, seconds = [], 0.0
-    for test in calling:
-        if test.startswith(owns) or seconds + trial.took[test] <= scope.seconds:
-            tests.append(test)
-            seconds += trial.took[test]
-    return Job(
-        mutant.key, tuple(tests), 60 + 6 * seconds, mutant.file, mutant.function, mutant.source
-    )
 
 
 def _serve(jobs: Sequence[Job], results: Path, workers: int, setup: Setup, progress: Any) -> None:

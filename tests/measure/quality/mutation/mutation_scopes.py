@@ -54,11 +54,12 @@ class Scope:
     """The mutants of ``files``, run by ``tests``; the folder ``kept`` keeps the results.
 
     ``own`` names the tests of a file that do not begin with the file's name, ``common`` those that
-    belong to every file. A mutant has to survive ``seconds`` of CPU time, more where its own file's
-    tests take longer. ``calls`` lists, for tests whose path begins with a text, the places that
-    they read besides the mutated rooms; the first that fits counts. ``surroundings`` are the
-    places that a survivor depends on. With ``tables`` counted apart, a function that only runs
-    while its module is imported builds a table, and its mutants are left out.
+    belong to every file, and ``readers`` those that read what functions built at import. A mutant
+    has to survive the tests of its own file, and others that take ``seconds`` of CPU time.
+    ``calls`` lists, for tests whose path begins with a text, the places that they read besides the
+    mutated rooms; the first that fits counts. ``surroundings`` are the places that a survivor
+    depends on. With ``tables`` counted apart, a function that only runs while its module is
+    imported builds a table, and its mutants are left out.
     """
 
     files: tuple[str, ...]
@@ -74,6 +75,7 @@ class Scope:
     )
     surroundings: tuple[str, ...] = ("fixes", "tests/fixes", "tests/test_corpus.py", *_BELOW)
     tables: bool = False
+    readers: tuple[str, ...] = ()
 
 
 _SHAPES = (
@@ -138,12 +140,19 @@ _SHARED = (
 )
 """What the tests of records and oracles read beside their own files."""
 
+_READERS = (
+    "tests/generators/operators/test_by_hand.py",
+    "tests/generators/operators/test_by_hand_of_layouts.py",
+    "tests/generators/operators/test_declarations.py",
+)
+"""The tests that read records, of which functions built much at import."""
+
 _JUDGED = (
     *_tests("tests/oracles/reference"),
     *("tests/oracles/test_compare.py", "tests/oracles/test_agreement.py"),
     *("tests/oracles/test_validity.py", "tests/generators/operators/test_records.py"),
-    *("tests/generators/operators/test_by_hand.py", "tests/generators/operators/test_points.py"),
-    "tests/generators/operators/test_by_hand_of_layouts.py",
+    *_READERS,
+    "tests/generators/operators/test_points.py",
     "tests/generators/operators/test_convolution_sizes.py",
     "tests/generators/operators/test_transposed_conv_sizes.py",
     *("tests/generators/core/test_faults.py", "tests/generators/core/test_layouts.py"),
@@ -166,5 +175,6 @@ ORACLES = Scope(
     calls=(("", _SHARED),),
     surroundings=("generators", "oracles", *_JUDGED, *_SHARED),
     tables=True,
+    readers=_READERS,
 )
 """Records of operators and the float64 reference, by tests that need no TVM."""

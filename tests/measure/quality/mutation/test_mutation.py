@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from tests.measure.quality.mutation import mutation
+from tests.measure.quality.mutation.choice import Trial, job_of
 from tests.measure.quality.mutation.mutants import ROOT, Mutant, drawn, mutants
 from tests.measure.quality.mutation.mutation import (
     Record,
@@ -112,12 +113,23 @@ def test_a_mutant_has_all_tests_of_its_file_and_others_that_fit() -> None:
 
     def tests(calling: tuple[str, ...]) -> tuple[str, ...]:
         called = {test: [f"{FILE}:parse"] if test in calling else [] for test in took}
-        return mutation._job(mutant, mutation.Trial(called, took)).tests
+        return job_of(mutant, Trial(called, took), ALL).tests
 
-    assert tests((other, slow, own)) == (own, slow)
+    assert tests((other, slow, own)) == (own, slow, other)
     assert tests((third, other)) == (other,)
     # A function that no test calls ran at import.
     assert tests(()) == (own, slow)
+
+
+def test_a_mutant_of_what_ran_at_import_has_all_tests_that_read_records() -> None:
+    reader = f"{ORACLES.readers[0]}::test_it"
+    other, third = (f"{ORACLES.tests[-1]}::test_{name}" for name in ("it", "all"))
+    took = {reader: 99.0, other: ORACLES.seconds, third: ORACLES.seconds}
+    called = {reader: [], other: [f"{RULE}:_record"], third: [f"{RULE}:_record"]}
+    mutant = Mutant(RULE, "_record", "- a", "source")
+    at_import = Trial(called, took, frozenset((f"{RULE}:_record",)))
+    assert set(job_of(mutant, at_import, ORACLES).tests) == {reader, other}
+    assert job_of(mutant, Trial(called, took), ORACLES).tests == (other,)
 
 
 RULE = "generators/operators/shape.py"
