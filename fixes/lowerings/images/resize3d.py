@@ -117,7 +117,6 @@ FIX = Fix(
         FaultPart("the inside alone", lambda: not convolves_the_inside()),
     ),
     attributes=(OperatorAttribute(OPERATOR, LEGALIZE, _in_any_size),),
-    single=(OPERATOR,),
     after="normalization",
     patch=(Wrapping(OPERATOR, _in_any_size),),
 )

@@ -91,6 +91,7 @@ def _waiting(text: str) -> Iterator[None]:
         with errors.status(text):
             yield
     else:
+        errors.print(f"{text} …", markup=False, highlight=False, soft_wrap=True)
         yield
 
 
