@@ -269,8 +269,10 @@ _RESIZED = (
         description="cubic interpolation over the elements inside leaves out the last",
         blame=("mode", "kernel"),
         module=_IMAGE,
-        old="te.any(yint - 1 + i < 0, yint + i > image_height), 0.0, wy[i]",
-        new="te.any(yint - 1 + i < 0, yint + i > image_height - 1), 0.0, wy[i]",
+        old="te.any(yint - 1 + i < 0, yint + i > image_height), 0.0, wy[i]\n"
+        "                )\n            sum_wx = sum(wx)\n",
+        new="te.any(yint - 1 + i < 0, yint + i > image_height - 1), 0.0, wy[i]\n"
+        "                )\n            sum_wx = sum(wx)\n",
         operators=("image.resize2d",),
     ),
     _wrong(
