@@ -45,6 +45,8 @@ PLANTS = (
         module="tvm.topi.nn.loss",
         old="return cpp.nn.nll_loss(predictions, targets, weights, reduction, ignore_index)",
         new="return cpp.nn.nll_loss(predictions, targets, weights, reduction, -200)",
+        # It reads the prediction for class -100.
+        verdicts=(*_VALUE, Verdict.PROCESS_DEATH),
         operators=("nn.nll_loss",),
     ),
     _wrong(
