@@ -174,11 +174,11 @@ def possible(axes: Sequence[Axis]) -> tuple[Pairs, list[tuple[int, int]]]:
     return pairs, impossible
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=2048)
 def _excluded(axes: tuple[Axis, ...]) -> tuple[tuple[int, int], ...]:
     """The pairs that one axis rules out whatever the values of all others are.
 
-    A campaign asks twice: to draw, and to count.
+    A campaign asks twice, of all its families: to draw, and to count.
     """
     return tuple(_ruled_out(axes, Pairs(axes)))
 

@@ -37,8 +37,9 @@ def show(tvm: str | None, form: ResultFormat | None, page: Path | None) -> None:
     if form is not None and page is not None:
         raise CaseError("--out writes Markdown; --format is for standard output")
     surveys = []
-    for name in _wanted(tvm):
-        with _waiting(f"probing TVM {name}"):
+    wanted = _wanted(tvm)
+    for name in wanted:
+        with _waiting(f"probing TVM {name}", lines=len(wanted) > 1):
             surveys.append(survey(release(name)))
     if page is not None:
         _write_table(page, surveys)
@@ -85,14 +86,15 @@ def _wanted(tvm: str | None) -> list[str]:
 
 
 @contextmanager
-def _waiting(text: str) -> Iterator[None]:
+def _waiting(text: str, *, lines: bool = False) -> Iterator[None]:
     errors = error_console()
     if errors.is_terminal:
         with errors.status(text):
             yield
-    else:
+        return
+    if lines:
         errors.print(f"{text} …", markup=False, highlight=False, soft_wrap=True)
-        yield
+    yield
 
 
 def _patch(fix: Surveyed) -> str:

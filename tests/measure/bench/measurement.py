@@ -60,7 +60,7 @@ def measure(
 ) -> Measured:
     """Measure ``count`` cases of each subject, drawn with ``seed``, ``chunk`` at a time in turn."""
     cases = {subject.name: _chosen(subject, count, seed) for subject in subjects}
-    drawing = _drawing(count, seed)
+    drawing = _drawing(seed)
     with ExitStack() as stack:
         contestants: dict[str, Contestant] = {
             NAIVE: stack.enter_context(Solitary(NAIVE)),
@@ -109,11 +109,15 @@ def _chosen(subject: Subject, count: int, seed: int) -> list[AnyCase]:
     return chosen[:count]
 
 
-def _drawing(count: int, seed: int) -> float:
-    """CPU seconds that a campaign takes to draw one of its first ``count`` cases."""
+_DRAWN = 3000
+"""Cases of a campaign of some minutes: the first of each family take longer to draw."""
+
+
+def _drawing(seed: int) -> float:
+    """CPU seconds that a campaign takes to draw one of its first ``_DRAWN`` cases."""
     began = time.process_time()
-    deque(islice(stream((*FAMILIES, *CHEAP), seed), count), maxlen=0)
-    return (time.process_time() - began) / count
+    deque(islice(stream((*FAMILIES, *CHEAP), seed), _DRAWN), maxlen=0)
+    return (time.process_time() - began) / _DRAWN
 
 
 def _warm(contestants: Mapping[str, Contestant], cases: Mapping[str, Sequence[AnyCase]]) -> None:

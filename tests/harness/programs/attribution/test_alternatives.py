@@ -253,7 +253,7 @@ def test_nothing_else_is_tried_of_a_program_that_ran() -> None:
 def test_the_values_of_an_attribute_are_those_of_the_family() -> None:
     member = family("resize2d", tuple(PIPELINES))
     modes = values_of(member, "image.resize2d", "coordinate_transformation_mode")
-    assert {"half_pixel", "align_corners", "asymmetric"} == set(modes)
+    assert {"half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel"} == set(modes)
     assert values_of(None, "image.resize2d", "method") == []
 
 
