@@ -130,7 +130,7 @@ def _around(coordinate: PrimExpr, size: PrimExpr) -> list[tuple[PrimExpr, PrimEx
 def _convolved(data: Tensor, sizes: list[PrimExpr], axes: Sequence[int], attrs: Any) -> Tensor:
     """Sums of the four elements along each axis that are around a coordinate.
 
-    Their numbers and weights are tables: written out, 64 products of weights take LLVM minutes.
+    Their numbers and weights are tables: written out, each of 64 products repeats three weights.
     """
     own = tvm_api.dtype_of(data)
     dtype = "float64" if own == "float64" else "float32"

@@ -11,9 +11,9 @@ from relaxcheck.generators.core.draft import Draft, Value, shape_value
 from relaxcheck.generators.core.operand import DTYPE
 from relaxcheck.generators.core.points import Given, text
 from relaxcheck.generators.core.polynomials import times
-from relaxcheck.generators.operators.choices import has_no_zero
 from relaxcheck.generators.operators.faults import RANKS, attribute_is
 from relaxcheck.generators.operators.record import Attribute, Numerics, Operand, Operator
+from relaxcheck.generators.operators.sliding.windows import spatial_fits
 
 _IMAGE, _VOLUME = "image.resize2d", "image.resize3d"
 
@@ -62,7 +62,7 @@ def _sampling(point: Point) -> dict[str, program.Attribute]:
     }
     if rounding:
         attributes["rounding_method"] = rounding[0]
-    match point.get("kernel"):
+    match point["kernel"]:
         case "alpha":
             attributes["cubic_alpha"] = -0.5
         case "inside alone":
@@ -110,13 +110,9 @@ def _resize(draft: Draft, value: Value, point: Point) -> None:
     )
 
 
-def _fits_image(shape: Sequence[Dim]) -> bool:
-    return has_no_zero(shape[1:])
-
-
 def _fits_volume(shape: Sequence[Dim]) -> bool:
     static = [int(dim) for dim in shape if not symbols(dim)]
-    return has_no_zero(shape[1:]) and prod(static) <= _MOST
+    return spatial_fits(shape) and prod(static) <= _MOST
 
 
 def _attributes(layout: str, rounding: str) -> tuple[Attribute, ...]:
@@ -165,7 +161,7 @@ OPERATORS = (
         apply=_resize,
         numerics=Numerics.APPROXIMATES,
         requires=_REQUIRES,
-        operand_fits=_fits_image,
+        operand_fits=spatial_fits,
         faults=(
             attribute_is("method-unknown", _IMAGE, "method", "sideways"),
             attribute_is("layout-unknown", _IMAGE, "layout", "NXHW", RANKS),

@@ -2,8 +2,8 @@
 
 A place's coordinate is taken to be rounded in float32, as PyTorch, ONNX Runtime and TVM have it,
 unless float32 holds it whichever way it is computed: a linear or cubic result may be off by what
-that moves, a nearest one is unconstrained where the elements that may be nearest differ. Where
-float32 holds the coordinates nothing moves, and of float64 all digits count.
+that moves, a nearest one by what the elements that may be nearest differ. Where float32 holds the
+coordinates nothing moves, and of float64 all digits count.
 """
 
 from collections.abc import Callable
@@ -16,6 +16,7 @@ import numpy as np
 from relaxcheck.generators.core.program import Node
 from relaxcheck.oracles.answer import Array
 from relaxcheck.oracles.limitations import Call, When
+from relaxcheck.oracles.reference import cubic as convolution
 from relaxcheck.oracles.reference.attribute_values import integer, number, several, text
 from relaxcheck.oracles.reference.bounds import computed, unconstrain
 from relaxcheck.oracles.reference.estimate import FORMATS, Estimate, Flags, ordinary, unknown
@@ -23,15 +24,6 @@ from relaxcheck.oracles.reference.evaluation import limit, operator
 
 _LAYOUTS = {"image.resize2d": ("NCHW", "NHWC"), "image.resize3d": ("NCDHW", "NDHWC")}
 _FLOAT32 = 2.0**-24
-
-_CUBIC = 24
-"""Unit roundoffs that a weight of the cubic convolution may be off by.
-
-Its polynomials have terms of up to 6 that cancel, in four operations (Horner's rule).
-"""
-
-_STEEPEST = 1.5
-"""The cubic convolution is nowhere steeper, for alpha from -1 to 0."""
 
 _COORDINATES = ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel")
 
@@ -54,14 +46,11 @@ class _Cubic:
     inside: bool
 
     def weight(self, distance: Fraction) -> Fraction:
-        """The weight of an element at a ``distance`` from 0 to 2.
-
-        Source: R. G. Keys, "Cubic convolution interpolation for digital image processing", IEEE
-        Transactions on Acoustics, Speech, and Signal Processing 29, 1981, of free alpha.
-        """
-        if distance <= 1:
-            return ((self.alpha + 2) * distance - (self.alpha + 3)) * distance**2 + 1
-        return ((distance - 5) * distance + 8) * distance * self.alpha - 4 * self.alpha
+        """The weight of an element at a ``distance`` from 0 to 2."""
+        weight: Fraction = (convolution.near if distance <= 1 else convolution.far)(
+            distance, self.alpha
+        )
+        return weight
 
 
 def _way(attributes: Call | Node) -> tuple[str, str]:
@@ -157,9 +146,9 @@ def _nearest(
     for axis, places in zip(axes, size, strict=True):
         number, other = _numbers(data.value.shape[axis], places, mode, _ROUNDINGS[rounding])
         first, second = _taken(result, number, axis), _taken(result, other, axis)
-        differ = _differ(first, second)
         lost = np.take(free, number, axis) | np.take(free, other, axis)
-        result, free = first, lost | differ
+        result, differ = _either(first, second)
+        free = lost | differ
     return unconstrain(result, free)
 
 
@@ -182,11 +171,18 @@ def _taken(estimate: Estimate, numbers: Array, axis: int) -> Estimate:
     return replace(estimate, value=value, error=error)
 
 
-def _differ(first: Estimate, second: Estimate) -> Flags:
+def _either(first: Estimate, second: Estimate) -> tuple[Estimate, Flags]:
+    """One of the two, so far off as to hold the other; and where no error is so large."""
     signs = np.signbit(first.value) == np.signbit(second.value)
     same = signs & (first.value == second.value) & (first.error == second.error)
-    differ: Flags = ~(same | (np.isnan(first.value) & np.isnan(second.value)))
-    return differ
+    same |= np.isnan(first.value) & np.isnan(second.value)
+    with np.errstate(invalid="ignore", over="ignore"):
+        apart = np.abs(first.value - second.value).astype(np.float64) + second.error
+    apart = np.nextafter(np.maximum(apart, first.error), np.inf)
+    # Of zeros of two signs either is right; whether an infinity is cannot be said by an error.
+    bounded = np.isfinite(apart) & (first.value != second.value)
+    error = np.where(same | ~bounded, first.error, apart)
+    return replace(first, error=error), ~(same | bounded)
 
 
 def _weighted(
@@ -213,7 +209,7 @@ def _weighted(
     slack = 4 * len(axes) * wide
     if cubic is not None:
         # As its coordinate, a weight is at least of float32.
-        own = _CUBIC * min(1.0, _FLOAT32 / FORMATS[data.dtype].unit)
+        own = convolution.ROUNDINGS * min(1.0, _FLOAT32 / FORMATS[data.dtype].unit)
         slack = slack + own * (4 if cubic.inside else 1) * sum(rounded)
         # Sums along an axis come first, and are larger where weights are negative.
         lost = lost | ~(taken <= FORMATS[data.dtype].largest)
@@ -266,7 +262,7 @@ def _convolved(at: Fraction, size: int, cubic: _Cubic) -> dict[int, Fraction]:
 
 def _steepest(cubic: _Cubic) -> float:
     # Divided by the sum of those inside, a half at least, which moves as well.
-    return 4 * _STEEPEST if cubic.inside else _STEEPEST
+    return convolution.STEEPEST * (4 if cubic.inside else 1)
 
 
 def _long(share: Fraction) -> np.longdouble:

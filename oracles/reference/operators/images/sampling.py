@@ -14,6 +14,7 @@ import numpy as np
 
 from relaxcheck.generators.core.program import Node
 from relaxcheck.oracles.answer import Array
+from relaxcheck.oracles.reference import cubic
 from relaxcheck.oracles.reference.attribute_values import flag, text
 from relaxcheck.oracles.reference.bounds import computed, unconstrain
 from relaxcheck.oracles.reference.estimate import (
@@ -31,12 +32,6 @@ _ALPHA = -0.75
 
 _ROUNDINGS = 6
 """Roundings of a coordinate: sum, product, division, difference, and those of a reflection."""
-
-_CUBIC = 24
-"""Unit roundoffs that a weight of the cubic convolution may be off by.
-
-Its polynomials have terms of up to 6 that cancel, in four operations (Horner's rule).
-"""
 
 _PADDINGS = ("zeros", "border", "reflection")
 
@@ -162,28 +157,22 @@ def _cubic(places: _Places, dtype: str) -> Taps:
     """Four elements; and their neighbours, where the coordinate may be off."""
     low = np.floor(places.at)
     share, axis = places.at - low, places.axis
-    own = _CUBIC * FORMATS[dtype].unit
+    own = cubic.ROUNDINGS * FORMATS[dtype].unit
     taps: Taps = []
     for step in range(-2, 4):
         number, inside = _inside(axis, axis.brought(low + step))
         near = step in range(-1, 3)
         weight = _convolution(np.abs(share - step)) if near else np.zeros_like(share)
         reached = inside & ((places.off > 0) | near)
-        # The convolution is nowhere steeper than 1.5.
-        off = 1.5 * places.off + own
+        off = cubic.STEEPEST * places.off + own
         taps.append((number, np.where(inside, weight, 0), off, reached))
     return taps
 
 
 def _convolution(distance: Array) -> Array:
-    """The cubic convolution at each ``distance`` from 0 to 2.
-
-    Source: R. G. Keys, "Cubic convolution interpolation for digital image processing", IEEE
-    Transactions on Acoustics, Speech, and Signal Processing 29, 1981, of free alpha.
-    """
-    near = ((_ALPHA + 2) * distance - (_ALPHA + 3)) * distance**2 + 1
-    far = ((distance - 5) * distance + 8) * distance * _ALPHA - 4 * _ALPHA
-    return np.where(distance <= 1, near, far)
+    near, far = cubic.near(distance, _ALPHA), cubic.far(distance, _ALPHA)
+    weights: Array = np.where(distance <= 1, near, far)
+    return weights
 
 
 def _picked(array: Array, numbers: list[Array]) -> Array:

@@ -81,7 +81,8 @@ def test_every_form(
             reference = agree(program, regime, oracles=answered)
             if regime == "normal" and not nearest and dtype != "float64":
                 wrong_is_seen(reference)
-            elif nearest:
+            elif nearest and size[-1] == 10 and "align_corners" not in way:
+                # Twice as large along each axis, or as large: float32 holds all coordinates.
                 assert not reference.bound[np.isfinite(reference.bound)].any()
 
 
@@ -190,7 +191,8 @@ def test_of_two_that_are_equally_near_round_takes_either() -> None:
     )
     values = {"x0": np.array([1, 2, 4, 8], np.float32).reshape(1, 1, 4, 1, 1)}
     (reference,) = evaluate(program, values)
-    assert np.isinf(reference.bound).all()
+    # 1 or 2, 4 or 8.
+    np.testing.assert_allclose(reference.bound.ravel(), [1, 4], rtol=1e-6)
 
 
 def test_nearest_takes_the_one_before() -> None:
@@ -206,7 +208,7 @@ def test_a_whole_coordinate_may_be_rounded_down() -> None:
     (reference,) = evaluate(
         program, {"x0": np.array([1, 2, 4, 8], np.float32).reshape(1, 1, 1, 1, 4)}
     )
-    assert np.isinf(reference.bound).ravel().tolist() == [False] * 3 + [True] + [False] * 2
+    np.testing.assert_allclose(reference.bound.ravel(), [0, 0, 0, 2, 0, 0], rtol=1e-6)
 
 
 @pytest.mark.parametrize(
