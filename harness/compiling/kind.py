@@ -10,6 +10,7 @@ from relaxcheck.extensions.pipelines import chosen
 from relaxcheck.generators.core.compiled import CompiledCase
 from relaxcheck.generators.core.program import ORDINARY_REGIMES, RUN_TOGETHER
 from relaxcheck.generators.targets import TARGETS
+from relaxcheck.harness.compiling import legalization_log
 from relaxcheck.harness.compiling.extending import preparing
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.compiling.undefined import UNDEFINED
@@ -48,6 +49,7 @@ class CompiledKind(Kind[C]):
     def prepare(self) -> None:
         """Register what installed packages bring; import the pipelines that the user named."""
         preparing.prepare()
+        legalization_log.listen()
 
     def also(self, case: C) -> tuple[str, ...]:
         """The regimes that a drawn ``case`` runs in besides its own."""

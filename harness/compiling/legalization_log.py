@@ -39,6 +39,19 @@ class _Collecting(logging.Handler):
         self.lines.setdefault(text, line_of(record))
 
 
+def listen() -> None:
+    """Have the root logger pass on what legalizations log, as long as this process lives.
+
+    ``collected`` does so itself, but each change of the level empties what all loggers remember.
+    """
+    root = logging.getLogger()
+    root.setLevel(_level(root))
+
+
+def _level(root: logging.Logger) -> int:
+    return min(root.level, logging.INFO) if root.level else logging.INFO
+
+
 @contextmanager
 def collected() -> Iterator[dict[str, SourceLine | None]]:
     """Collect the texts that legalizations log, one line each; restores the root logger.
@@ -46,13 +59,15 @@ def collected() -> Iterator[dict[str, SourceLine | None]]:
     Each is mapped to the line of TVM's that logged it; None if it is none of TVM's.
     """
     root, handler = logging.getLogger(), _Collecting()
-    level = root.level
+    level, wanted = root.level, _level(root)
     root.addHandler(handler)
-    root.setLevel(min(level, logging.INFO) if level else logging.INFO)
+    if level != wanted:
+        root.setLevel(wanted)
     try:
         yield handler.lines
     finally:
-        root.setLevel(level)
+        if level != wanted:
+            root.setLevel(level)
         root.removeHandler(handler)
 
 

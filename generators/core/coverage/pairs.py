@@ -25,6 +25,7 @@ class Pairs:
         self.numbers: dict[str, tuple[int, ...]] = {}
         # True is not 1, nor is False 0.
         self._number: dict[tuple[str, type, Value], int] = {}
+        self._spans: dict[str, tuple[slice, NDArray[np.intp]]] = {}
         starts = [0]
         for axis in axes:
             numbers: dict[str, int] = {}
@@ -38,6 +39,8 @@ class Pairs:
                 self._number[axis.name, type(value), value] for value in axis.values
             )
             starts.append(len(self.cells))
+            own = np.array(self.numbers[axis.name], np.intp) - starts[-2]
+            self._spans[axis.name] = slice(*starts[-2:]), own
         self.missing: NDArray[np.bool_] = np.ones((starts[-1], starts[-1]), np.bool_)
         for start, stop in pairwise(starts):
             self.missing[start:stop, start:stop] = False
@@ -57,13 +60,17 @@ class Pairs:
         numbers = list(self.numbers[name])
         self.missing[numbers, :] = self.missing[:, numbers] = False
 
+    def all_gains(self, point: Point) -> dict[str, list[int]]:
+        """``gains`` for each axis, by its name."""
+        gains = self.missing[self._cells_of(point)].sum(axis=0)
+        return {name: gains[span][own].tolist() for name, (span, own) in self._spans.items()}
+
     def gains(self, name: str, point: Point) -> list[int]:
         """For each value of the axis ``name``: its missing pairs with the cells of ``point``."""
-        numbers = self.numbers[name]
+        span, own = self._spans[name]
         if not self.missing.any():
-            return [0] * len(numbers)
-        missing = self.missing[self._cells_of(point), numbers[0] : max(numbers) + 1].sum(axis=0)
-        gains: list[int] = missing[np.array(numbers) - numbers[0]].tolist()
+            return [0] * len(own)
+        gains: list[int] = self.missing[self._cells_of(point), span].sum(axis=0)[own].tolist()
         return gains
 
     @property

@@ -135,6 +135,7 @@ class Steering:
             (value,) = source.choices(axis.values, self._weights[axis.name])
             if axis.name not in wanted:
                 ahead[axis.name] = value
+        by_chance = self._left_to_chance.all_gains(ahead)
 
         def order(axis: Axis, point: Point) -> Iterator[Value]:
             if axis.name not in wanted and source.random() < small:
@@ -144,13 +145,13 @@ class Steering:
             if axis.name in ahead:
                 yield ahead[axis.name]
             left = [
-                (value, weight * (1 + _PULL * (gain + by_chance)))
-                for value, number, weight, gain, by_chance in zip(
+                (value, weight * (1 + _PULL * (gain + other)))
+                for value, number, weight, gain, other in zip(
                     axis.values,
                     self.pairs.numbers[axis.name],
                     self._weights[axis.name],
                     self.pairs.gains(axis.name, point),
-                    self._left_to_chance.gains(axis.name, ahead),
+                    by_chance[axis.name],
                     strict=True,
                 )
                 if wanted.get(axis.name, number) == number

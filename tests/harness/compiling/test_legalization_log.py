@@ -5,7 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from relaxcheck.harness.compiling.legalization_log import LOGGED, collected, reason, reason_line
+from relaxcheck.harness.compiling.legalization_log import (
+    LOGGED,
+    collected,
+    listen,
+    reason,
+    reason_line,
+)
 from relaxcheck.harness.known.corpus import entries
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.sources import SourceLine
@@ -38,6 +44,19 @@ def test_the_level_is_put_back_after_an_exception() -> None:
     with pytest.raises(ValueError, match="x"), collected():
         raise ValueError("x")
     assert (root.level, list(root.handlers)) == before
+
+
+def test_the_level_stays_where_a_worker_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+    root = logging.getLogger()
+    monkeypatch.setattr(root, "level", logging.WARNING)
+    listen()
+    assert root.level == logging.INFO
+    monkeypatch.setattr(root, "setLevel", lambda level: pytest.fail("set again"))
+    with collected():
+        pass
+    root.level = logging.DEBUG
+    with collected():
+        assert root.level == logging.DEBUG
 
 
 def test_unformattable_records_are_reported_as_logging_does(

@@ -26,6 +26,9 @@ from tests.measure.bench.subjects import CHEAP, EXPORTED, FAMILIES, MODELS
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
+CAMPAIGN = 3000
+"""Cases of a campaign of some minutes, over which what it does once is spread."""
+
 Contestant = Callable[[Sequence[AnyCase]], Spent]
 """Runs cases and says what that cost."""
 
@@ -82,7 +85,8 @@ class _Redrawn(Plan):
 class Engine:
     """Campaigns on one pool of ``size`` workers. Use as a context manager.
 
-    ``per_case`` is what it took to draw a case, which counts as well.
+    Each turn is a campaign: of the CPU seconds in which it opens, its cases pay their share of a
+    campaign of ``CAMPAIGN``. ``per_case`` is what it took to draw a case, which counts as well.
     """
 
     def __init__(self, size: int, limits: Limits, per_case: float):
@@ -106,12 +110,15 @@ class Engine:
             drawn=tuple(cases),
         )
         with tempfile.TemporaryDirectory() as folder, Journal(Path(folder)) as journal:
+            began = time.process_time()
+            campaign = Campaign(plan, self._pool, journal, ())
+            opening = time.process_time() - began
             began, wall = _cpu(), time.monotonic()
-            state = Campaign(plan, self._pool, journal, ()).run(lambda state: None)
+            state = campaign.run(lambda state: None)
             spent = Spent(
                 state.cases,
                 state.checks,
-                _cpu() - began + self._per_case * len(cases),
+                _cpu() - began + (self._per_case + opening / CAMPAIGN) * len(cases),
                 wall=time.monotonic() - wall,
             )
             outcomes = [

@@ -18,7 +18,7 @@ from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.releases.environment import versions
 from relaxcheck.harness.workers.jobs import Job, Limits
 from relaxcheck.harness.workers.pool import Pool
-from tests.measure.bench.contestants import Contestant, Engine, Solitary
+from tests.measure.bench.contestants import CAMPAIGN, Contestant, Engine, Solitary
 from tests.measure.bench.record import ended
 from tests.measure.bench.spent import Spent
 from tests.measure.bench.subjects import (
@@ -109,15 +109,11 @@ def _chosen(subject: Subject, count: int, seed: int) -> list[AnyCase]:
     return chosen[:count]
 
 
-_DRAWN = 3000
-"""Cases of a campaign of some minutes: the first of each family take longer to draw."""
-
-
 def _drawing(seed: int) -> float:
-    """CPU seconds that a campaign takes to draw one of its first ``_DRAWN`` cases."""
+    """CPU seconds that a campaign takes to draw a case: the first of each family take longer."""
     began = time.process_time()
-    deque(islice(stream((*FAMILIES, *CHEAP), seed), _DRAWN), maxlen=0)
-    return (time.process_time() - began) / _DRAWN
+    deque(islice(stream((*FAMILIES, *CHEAP), seed), CAMPAIGN), maxlen=0)
+    return (time.process_time() - began) / CAMPAIGN
 
 
 def _warm(contestants: Mapping[str, Contestant], cases: Mapping[str, Sequence[AnyCase]]) -> None:

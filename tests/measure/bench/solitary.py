@@ -32,6 +32,7 @@ from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.emission.programs import emit
 from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.generators.torch.case import TorchCase
+from relaxcheck.harness.compiling import legalization_log
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.kinds import decode, of
 from relaxcheck.harness.programs.compile import STEPS
@@ -135,4 +136,5 @@ if __name__ == "__main__":
         _as_it_comes()
         serve(naively)
     else:
+        legalization_log.listen()
         serve(executed)

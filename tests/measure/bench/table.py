@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from statistics import median
 
+from tests.measure.bench.contestants import CAMPAIGN
 from tests.measure.bench.measurement import ENGINE, EXECUTE, FORK, NAIVE, PAIR, Measured
 from tests.measure.bench.spent import Spent, total
 from tests.measure.bench.subjects import SUBJECTS, Subject
@@ -128,7 +129,8 @@ def _page(measured: Measured, earlier: Measured | None) -> Iterator[str]:
         f"contestant, seed {measured.seed}, fixes on, contestants in turn. One thread each; one "
         "case in twenty at LLVM's default level, the others at level 0 (the naive loop: all at the "
         "default). The naive loop checks the outputs at one binding; the engine at all bindings "
-        "and in three regimes, against bounds. Ratios are medians over the turns."
+        "and in three regimes, against bounds. Drawing, and opening a campaign, count as in one of "
+        f"{CAMPAIGN:,} cases. Ratios are medians over the turns."
     )
     yield ""
     listed = ", ".join(
