@@ -1,5 +1,6 @@
-"""Numbers and foreign text as people read them: plurals, and control characters in sight."""
+"""Numbers, series and foreign text as people read them, with control characters in sight."""
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 _NUL, _DELETE, _C1, _DELETE_PICTURE = 0x2400, 0x7F, range(0x80, 0xA0), 0x2421
@@ -26,6 +27,12 @@ def plural(count: int, singular: str, several: str = "") -> str:
 def noun(count: int, singular: str, several: str = "") -> str:
     """The noun alone: ``case`` for 1, ``cases`` for any other number."""
     return singular if count == 1 else several or f"{singular}s"
+
+
+def series(texts: Sequence[str]) -> str:
+    """``texts`` as one: ``a, b and c``."""
+    *others, last = texts or ("",)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def outside_of(count: int, size: int) -> str:

@@ -119,6 +119,7 @@ def issue_text(
         attribution="",
         culprit=about.culprit,
         culprit_file="",
+        imported=True,
         valid=words.valid,
         cured="right" if words.valid else "refused, as it should be",
         releases={name: on_release(came, outcome) for name, came in about.releases.items()},

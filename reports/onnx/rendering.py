@@ -11,7 +11,7 @@ from relaxcheck.harness.compiling.pipelines import pipeline_of
 from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import does
-from relaxcheck.harness.wording import plural
+from relaxcheck.harness.wording import plural, series
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.oracles.onnx.answers import Question, answer
 from relaxcheck.oracles.outside import NoAnswer
@@ -212,16 +212,23 @@ def _conditions(case: OnnxCase) -> str:
     return with_bindings(run, case)
 
 
+_ORACLES = {
+    "reference": "a float64 reference",
+    "onnxruntime": "ONNX Runtime",
+    "evaluator": "the evaluator of onnx",
+}
+
+
 def _words(case: OnnxCase, outcome: Outcome) -> Words:
-    oracles = {"onnxruntime": "ONNX Runtime", "evaluator": "the evaluator of onnx"}
-    judged = " and ".join(oracles.get(name, name) for name in outcome.oracles)
+    judged = series([_ORACLES.get(name, name) for name in outcome.oracles])
+    do = "do" if len(outcome.oracles) > 1 else "does"
     invalid = isinstance(case.expect, Invalid)
     return Words(
         frontend="ONNX",
         expected="The importer refuses the model, and says what is wrong."
         if invalid
         else "The model is imported, compiles, and computes what ONNX defines"
-        + (f", as {judged} does." if judged else "."),
+        + (f", as {judged} {do}." if judged else "."),
         subject="model",
         packages=(*PACKAGES[:2], "onnx", "onnxruntime", *PACKAGES[3:]),
         valid=not invalid,

@@ -15,6 +15,7 @@ from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.plain import DOES
 from relaxcheck.harness.programs.reduction.setting_steps import PLAIN
 from relaxcheck.harness.triage.reduction.search import RUNNING
+from relaxcheck.harness.wording import series
 from relaxcheck.reports.programs.difference_text import SHORT, side_text, without_idle
 from relaxcheck.reports.programs.dtype_words import dtype_words
 from relaxcheck.reports.programs.python.source import shape_text
@@ -338,12 +339,6 @@ def _phrase(texts: Sequence[str]) -> str:
         if names:
             phrase += f"{joint if phrase else ''}{preposition}{series(names)}"
     return phrase
-
-
-def series(texts: Sequence[str]) -> str:
-    """``texts`` as one: ``a, b and c``."""
-    *others, last = texts or ("",)
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _listed(condition: Condition, side: str, inputs: AbstractSet[str] = frozenset()) -> list[str]:

@@ -18,6 +18,7 @@ from relaxcheck.harness.compiling.pipelines import PIPELINES, steps_before, step
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Difference
 from relaxcheck.harness.programs.attribution.magnitudes import EXTREMES
 from relaxcheck.harness.programs.reproduction import Reproduction, Run, Way
+from relaxcheck.harness.wording import series
 from relaxcheck.reports.programs.attribution_text import (
     TOGETHER,
     has_magnitudes,
@@ -25,7 +26,6 @@ from relaxcheck.reports.programs.attribution_text import (
     innocent_attributes,
     innocent_axes,
     innocent_shapes,
-    series,
     settings,
 )
 from relaxcheck.reports.programs.difference_text import EXPRESSION, with_shown

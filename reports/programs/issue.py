@@ -26,9 +26,10 @@ from relaxcheck.harness.programs.invalid.wrong_call import CALLED, wrong_argumen
 from relaxcheck.harness.programs.reproduction import Reproduction
 from relaxcheck.harness.triage.fingerprint import BY_OPERATOR
 from relaxcheck.harness.triage.reduction.search import RUNNING
+from relaxcheck.harness.wording import series
 from relaxcheck.reports.issue.source_text import pass_text, source_text
 from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES, on_release, process_words
-from relaxcheck.reports.programs.attribution_text import attribution_text, series
+from relaxcheck.reports.programs.attribution_text import attribution_text
 from relaxcheck.reports.programs.conditions import with_inputs
 from relaxcheck.reports.programs.missing_check import missing_check
 from relaxcheck.reports.programs.program_text import printed_names

@@ -18,7 +18,8 @@ from relaxcheck.harness.programs.invalid.rejection import subject_of
 from relaxcheck.harness.programs.invalid.wrong_call import wrong_argument
 from relaxcheck.harness.programs.reproduction import Reproduction
 from relaxcheck.harness.triage.fingerprint import signature_of
-from relaxcheck.reports.programs.attribution_text import innocent_operators, series
+from relaxcheck.harness.wording import series
+from relaxcheck.reports.programs.attribution_text import innocent_operators
 from relaxcheck.reports.programs.conditions import (
     attributes_of,
     blamed,

@@ -1,5 +1,6 @@
 """Scripts and issues about models: the scripts are run."""
 
+import dataclasses
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,10 @@ from msgspec.structs import replace
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.onnx.case import Importing, OnnxCase
 from relaxcheck.generators.onnx.model import Model, Node, Tensor, TensorValue
+from relaxcheck.harness.known.corpus import Culprit
 from relaxcheck.harness.onnx.execute import execute
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.triage.bisection.evidence import Evidence
 from relaxcheck.reports.kinds import rendering
 from relaxcheck.reports.onnx.rendering import RENDERING
 from relaxcheck.reports.rendering import About
@@ -111,3 +114,27 @@ def test_no_script_of_a_case_with_the_fixes() -> None:
     case = replace(softmax(), fixes=True)
     with pytest.raises(CaseError, match="has the fixes on"):
         RENDERING.pasted(case, Outcome(Verdict.WRONG_VALUE), "t", ABOUT)
+
+
+@pytest.mark.parametrize(("name", "importer"), [("LegalizeOps", True), ("FuseOps", False)])
+def test_an_issue_about_lowered_functions_suspects_the_importer(name: str, importer: bool) -> None:
+    """Functions that are wrong may compute a wrong model, unless they were right before a pass."""
+    wrong = Outcome(Verdict.WRONG_VALUE, "compare", None, "off", oracles=("onnxruntime",))
+    about = dataclasses.replace(ABOUT, culprit=Culprit(name, Evidence.DIRECT, "why"))
+    issue = RENDERING.pasted(softmax(), wrong, "t", about)[1]
+    start = "the import, the lowering" if importer else "the lowering"
+    assert f"\nAt fault: {start} of `{name}`, or the code" in issue
+
+
+@pytest.mark.parametrize(
+    ("oracles", "end"),
+    [
+        ((), "."),
+        (("onnxruntime",), ", as ONNX Runtime does."),
+        (("reference", "evaluator"), ", as a float64 reference and the evaluator of onnx do."),
+    ],
+)
+def test_an_issue_names_the_oracles(oracles: tuple[str, ...], end: str) -> None:
+    wrong = Outcome(Verdict.WRONG_VALUE, "compare", None, "off", oracles=oracles)
+    issue = RENDERING.pasted(softmax(), wrong, "t", ABOUT)[1]
+    assert f"computes what ONNX defines{end}\n" in issue

@@ -57,3 +57,7 @@ PROGRAMS: whole.Programs = {
         "NaN": (partial(computes, "Sign", 9, [np.array([math.nan])], np.array([math.nan])),),
     }
 }
+
+CURES: whole.Cures = {
+    "onnx-is-inf-of-one-sign": (("onnx_special_values", "infinities"),),
+}

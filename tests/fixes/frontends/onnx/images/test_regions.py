@@ -44,6 +44,10 @@ PROGRAMS: whole.Programs = {
     }
 }
 
+CURES: whole.Cures = {
+    "onnx-roi-align-shift": ((FIX.name, "a shift before the scale"),),
+}
+
 
 @pytest.fixture(autouse=True)
 def importing(fixes_off: None) -> Iterator[None]:

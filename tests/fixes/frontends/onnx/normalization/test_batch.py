@@ -52,6 +52,10 @@ PROGRAMS: whole.Programs = {
     FIX.name: {"running statistics": programs(trained(inputs((4, 3)), 0.75))}
 }
 
+CURES: whole.Cures = {
+    "onnx-batch-norm-running-statistics": ((FIX.name, "running statistics"),),
+}
+
 
 @pytest.fixture(autouse=True)
 def importing(fixes_off: None) -> Iterator[None]:

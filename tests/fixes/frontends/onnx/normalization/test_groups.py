@@ -49,6 +49,11 @@ PROGRAMS: whole.Programs = {
     }
 }
 
+CURES: whole.Cures = {
+    "onnx-lrn-even-size": ((FIX.name, "even sizes"),),
+    "onnx-mean-variance-half": ((FIX.name, "float64"),),
+}
+
 
 @pytest.fixture(autouse=True)
 def importing(fixes_off: None) -> Iterator[None]:

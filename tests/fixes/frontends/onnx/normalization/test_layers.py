@@ -50,6 +50,11 @@ PROGRAMS: whole.Programs = {
     }
 }
 
+CURES: whole.Cures = {
+    "onnx-layer-norm-statistics": ((FIX.name, "statistics"),),
+    "onnx-layer-norm-scale-of-one": ((FIX.name, "scales that broadcast"),),
+}
+
 
 @pytest.fixture(autouse=True)
 def importing(fixes_off: None) -> Iterator[None]:

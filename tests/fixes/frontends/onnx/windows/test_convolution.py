@@ -45,6 +45,10 @@ PROGRAMS: whole.Programs = {
     }
 }
 
+CURES: whole.Cures = {
+    "onnx-conv-transpose-output-shape": ((FIX.name, "output shapes"),),
+}
+
 
 @pytest.fixture(autouse=True)
 def importing(fixes_off: None) -> Iterator[None]:

@@ -59,7 +59,11 @@ PROGRAMS: whole.Programs = {
     }
 }
 
-CURES: whole.Cures = {"onnx-global-max-pool-infinities": ((FIX.name, "-infinity"),)}
+CURES: whole.Cures = {
+    "onnx-global-max-pool-infinities": ((FIX.name, "-infinity"),),
+    "onnx-max-pool-same-lower": ((FIX.name, "SAME_LOWER"),),
+    "onnx-max-pool-indices": ((FIX.name, "indices"),),
+}
 
 
 @pytest.fixture(autouse=True)

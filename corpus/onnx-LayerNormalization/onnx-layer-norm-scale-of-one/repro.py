@@ -1,0 +1,57 @@
+"""LayerNormalization of ONNX fails on a scale that broadcasts
+
+This script needs tvm, numpy, onnx and onnxruntime. It exits with 1 while the bug is there and with 0
+once it is gone.
+Seen with apache-tvm 0.27.0.post1.
+"""
+
+import sys
+
+import numpy as np
+import onnx
+import tvm
+from onnx import TensorProto, helper, numpy_helper
+from tvm import relax
+from tvm.relax.frontend.onnx import from_onnx
+
+graph = helper.make_graph(
+    [
+        helper.make_node('LayerNormalization', ['x', 'scale'], ['y']),
+    ],
+    "graph",
+    [
+        helper.make_tensor_value_info('x', TensorProto.FLOAT, [2, 4]),
+    ],
+    [
+        onnx.ValueInfoProto(name='y'),
+    ],
+    [
+        numpy_helper.from_array(np.array([2.0], 'float32'), 'scale'),
+    ],
+)
+model = helper.make_model(
+    graph,
+    opset_imports=[helper.make_opsetid("", 17)],
+    ir_version=8,
+)
+inputs = {
+    'x': np.array([[1.2255859375, -0.59765625, 1.3955078125, 0.81005859375], [1.39013671875, -1.6669921875, 0.873046875, -0.91162109375]], 'float32'),
+}
+
+
+def compiled():
+    module = from_onnx(model)
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    executable = relax.build(module, target)
+    main = relax.VirtualMachine(executable, tvm.cpu())["main"]
+    arguments = [tvm.runtime.tensor(array) for array in inputs.values()]
+    result = main(*arguments)
+    return [result.numpy()] if hasattr(result, "numpy") else [each.numpy() for each in result]
+
+
+try:
+    compiled()
+except Exception as error:
+    print(f"{type(error).__name__}: {error}")
+    sys.exit(1)
+sys.exit(0)
