@@ -38,6 +38,10 @@ LIMITS = {**MOST, "iou_threshold": 0.25, "score_threshold": 9.0}
 
 PROGRAMS: whole.Programs = {FIX.name: {"removed boxes": programs(case(suppression(**MOST), True))}}
 
+CURES: whole.Cures = {
+    "onnx-nms-threshold-left-out": ((FIX.name, "removed boxes"),),
+}
+
 
 @pytest.fixture(autouse=True)
 def importing(fixes_off: None) -> Iterator[None]:

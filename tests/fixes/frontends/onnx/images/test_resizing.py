@@ -70,7 +70,12 @@ PROGRAMS: whole.Programs = {
     }
 }
 
-CURES: whole.Cures = {"onnx-resize-to-sizes": ((FIX.name, "scales at run time"),)}
+CURES: whole.Cures = {
+    "onnx-resize-to-sizes": ((FIX.name, "scales at run time"),),
+    "onnx-resize-of-opset-10": ((FIX.name, "opset 10"),),
+    "onnx-resize-axes": ((FIX.name, "axes"),),
+    "onnx-upsample-of-opset-9": ((FIX.name, "scales at run time"),),
+}
 
 
 @pytest.fixture(autouse=True)

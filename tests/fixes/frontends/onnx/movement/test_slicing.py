@@ -152,3 +152,7 @@ PROGRAMS: whole.Programs = {
         "Split at run time": (whole.upstream("onnx_slice", "split_at_run_time"),),
     },
 }
+
+CURES: whole.Cures = {
+    "onnx-slice-of-opset-9": (("onnx_slice", "Slice without axes"),),
+}
