@@ -233,3 +233,7 @@ PROGRAMS: whole.Programs = {
         "past": (whole.upstream("onnx_attention", "past"),),
     }
 }
+
+CURES: whole.Cures = {
+    "onnx-attention-of-opset-23": (("onnx_attention", "domain"),),
+}

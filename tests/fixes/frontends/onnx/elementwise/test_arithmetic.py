@@ -166,3 +166,7 @@ PROGRAMS: whole.Programs = {
         ),
     }
 }
+
+CURES: whole.Cures = {
+    "onnx-equal-bools": (("onnx_arithmetic", "truth values"),),
+}
