@@ -20,10 +20,14 @@ def convert(node: Node) -> Expr:
     """The sum of products that an equation states.
 
     Raises:
-        ValueError: the equation has another number of terms than the node has inputs.
+        ValueError: the equation has another number of terms than the node has inputs, or its result
+            leaves out the ellipsis of a term, which ONNX Runtime refuses and the evaluator sums.
     """
     equation = "".join(str(node.attribute("equation", "")).split())
-    terms = equation.split("->")[0].split(",")
+    left, arrow, right = equation.partition("->")
+    terms = left.split(",")
+    if arrow and "..." in left and "..." not in right:
+        raise invalid(node.operator, "the result leaves out the ellipsis", equation=equation)
     if len(terms) != len(node.inputs):
         why = f"there are {len(node.inputs)} inputs"
         raise invalid(node.operator, why, equation=equation)

@@ -64,3 +64,10 @@ def test_errors_name_operator_and_equation() -> None:
         check(
             NodeCase("Einsum", 12, {"x": np.zeros((2, 2), np.float32)}, {"equation": "ij,jk->ik"})
         )
+
+
+def test_a_result_that_drops_an_ellipsis_is_refused() -> None:
+    inputs = {"a": np.ones((2, 3), np.float32), "b": np.ones(3, np.float32)}
+    dropped = NodeCase("Einsum", 12, inputs, {"equation": "b...,...->b"})
+    with pytest.raises(ValueError, match=r"Einsum is invalid.*leaves out the ellipsis"):
+        check(dropped)
