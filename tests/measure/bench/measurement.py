@@ -59,7 +59,7 @@ def measure(
     count: int, chunk: int, seed: int, show: Show, subjects: Sequence[Subject] = SUBJECTS
 ) -> Measured:
     """Measure ``count`` cases of each subject, drawn with ``seed``, ``chunk`` at a time in turn."""
-    cases = {subject.name: _chosen(subject, count, seed) for subject in subjects}
+    cases = {subject.name: _chosen(subject, count, seed, show) for subject in subjects}
     drawing = _drawing(seed)
     with ExitStack() as stack:
         contestants: dict[str, Contestant] = {
@@ -88,8 +88,10 @@ def measure(
     )
 
 
-def _chosen(subject: Subject, count: int, seed: int) -> list[AnyCase]:
+def _chosen(subject: Subject, count: int, seed: int, show: Show) -> list[AnyCase]:
     """The first ``count`` cases of ``subject``; of those that pass, where only such are wanted.
+
+    ``show`` hears how many of them there are; nothing is measured meanwhile.
 
     Raises:
         RuntimeError: of ``count`` cases none passes.
@@ -106,6 +108,7 @@ def _chosen(subject: Subject, count: int, seed: int) -> list[AnyCase]:
             if not passing:
                 raise RuntimeError(f"{subject.name}: of {count} cases none passes on this TVM")
             chosen += passing
+            show(f"choosing {subject.name}: {len(chosen)} of {count}", 0.0)
     return chosen[:count]
 
 
