@@ -27,7 +27,7 @@ from relaxcheck.harness.workers.extending import check_all
 from relaxcheck.harness.workers.jobs import Job, Limits, Queued, Worker, limits_for
 from relaxcheck.harness.workers.marker import IDLE, Mark, mark
 from relaxcheck.harness.workers.processes import LONGEST_ANSWER, Zygote, ZygoteGone
-from relaxcheck.harness.workers.protocol import Order, Reply
+from relaxcheck.harness.workers.protocol import BundledFix, Order, Reply
 
 _POLL_SECONDS = 0.2
 _DEATH_SECONDS = 1.0
@@ -48,10 +48,14 @@ class Pool:
     ``zygote`` is the module that the workers' parent runs with ``arguments``:
     ``harness.workers.zygote``, or one that patches something (a planted bug) before it calls that
     module's ``main``. Workers run in the environment of ``release``, by default the engine's own.
+    ``early`` returns while the zygote still imports: call ``ready`` before anything else.
 
     Raises:
         PoolError: the zygote does not start (TVM or an oracle cannot be imported).
     """
+
+    environment: dict[str, str]
+    fixes: tuple[BundledFix, ...]
 
     def __init__(
         self,
@@ -60,6 +64,8 @@ class Pool:
         zygote: str = "relaxcheck.harness.workers.zygote",
         arguments: Sequence[str] = (),
         release: Release | None = None,
+        *,
+        early: bool = False,
     ):
         self.size = size
         self.limits = limits or Limits()
@@ -72,7 +78,17 @@ class Pool:
         self._workers: list[Worker] = []
         self._selector = selectors.DefaultSelector()
         self._kinds: dict[str, None] = {}
-        self._zygote = self._started()
+        self._zygote = self._launched()
+        self._ready = False
+        if not early:
+            self.ready()
+
+    def ready(self) -> None:
+        """Wait until workers can be forked. Raises ``PoolError`` if the zygote does not start."""
+        if self._ready:
+            return
+        self._await(self._zygote)
+        self._ready = True
         self.environment, self.fixes = self._zygote.environment, self._zygote.fixes
         self._broken = self._zygote.broken
         record(self._broken)
@@ -159,13 +175,17 @@ class Pool:
         self._zygote.close()
         self._selector.close()
 
-    def _started(self) -> Zygote:
+    def _launched(self) -> Zygote:
         try:
             return Zygote(self._module, self._arguments, self.release)
-        except ZygoteGone as gone:
-            raise PoolError(self._about(f"the workers' parent process ended: {gone}")) from gone
         except OSError as error:
             raise PoolError(self._about(f"cannot start the workers: {error}")) from error
+
+    def _await(self, zygote: Zygote) -> None:
+        try:
+            zygote.ready()
+        except ZygoteGone as gone:
+            raise PoolError(self._about(f"the workers' parent process ended: {gone}")) from gone
 
     def _about(self, message: str) -> str:
         """The error ``message``; for another release than the engine's with the remedy."""
@@ -178,7 +198,8 @@ class Pool:
         self._abandon()
         self._note(EventType.RESTARTED, self._zygote.close())
         self._again(interrupted, "the workers' parent process ended")
-        self._zygote = self._started()
+        self._zygote = self._launched()
+        self._await(self._zygote)
 
     def _abandon(self) -> None:
         for worker in list(self._workers):

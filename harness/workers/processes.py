@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from relaxcheck.extensions.entry_points import Broken
 from relaxcheck.harness.paths import WORKING
 from relaxcheck.harness.releases.releases import Release, environment
 from relaxcheck.harness.workers import marker as markers
 from relaxcheck.harness.workers.marker import IDLE, Mark, mark, marked
-from relaxcheck.harness.workers.protocol import SCRATCH, Command, Reply
+from relaxcheck.harness.workers.protocol import SCRATCH, BundledFix, Command, Reply
 
 _LAST_WORDS = 2000
 """The characters of a process's last output that are quoted, at most."""
@@ -121,12 +122,16 @@ class Zygote:
     """The workers' parent: ``module`` run with ``arguments`` in the environment of ``release``.
 
     Workers die without cleaning up: their temporary files are removed with the zygote's.
+    ``environment``, ``fixes`` and ``broken`` are known once it is ``ready``.
 
     Raises:
         OSError: there is no place for temporary files.
-        ZygoteGone: it does not start; the message is its last line of output. Methods raise it if
-            it has ended since.
+        ZygoteGone: (its methods) it has ended.
     """
+
+    environment: dict[str, str]
+    fixes: tuple[BundledFix, ...]
+    broken: tuple[Broken, ...]
 
     def __init__(self, module: str, arguments: Sequence[str], release: Release):
         self._scratch = tempfile.TemporaryDirectory(
@@ -151,6 +156,13 @@ class Zygote:
             cwd=WORKING,
         )
         theirs.close()
+
+    def ready(self) -> None:
+        """Wait until it has imported everything, which takes seconds.
+
+        Raises:
+            ZygoteGone: it does not start; the message is its last line of output.
+        """
         try:
             first = self._reply()
             self.environment, self.fixes = first.environment, first.fixes

@@ -45,11 +45,12 @@ FAULTS = {
 }
 
 
-def standing_in(size: int, limits: Limits, release: Release) -> Pool:
+def standing_in(size: int, limits: Limits, release: Release, *, early: bool = False) -> Pool:
     zygote = "tests.harness.toy_zygote"
     if release.name not in FAULTS:
         zygote = "tests.harness.no_zygote"
-    return Pool(size, limits, zygote, FAULTS.get(release.name, ()), release=release)
+    faults = FAULTS.get(release.name, ())
+    return Pool(size, limits, zygote, faults, release=release, early=early)
 
 
 @pytest.fixture
@@ -289,7 +290,7 @@ def test_a_release_that_cannot_run_is_one_line_before_anything_is_drawn(
 def test_a_release_that_never_runs_anything_is_no_environment_to_compare_in(
     fuzz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def dying(size: int, limits: Limits, release: Release) -> Pool:
+    def dying(size: int, limits: Limits, release: Release, **_: bool) -> Pool:
         pool = standing_in(size, limits, release)
         if release.name == "0.25":
             pool._module = "no_such_zygote"

@@ -13,10 +13,10 @@ from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.harness.workers.pool import Pool
 
 
-def pool(size: int, limits: Limits, *, release: Release) -> Pool:
+def pool(size: int, limits: Limits, *, release: Release, early: bool = False) -> Pool:
     memory = int(os.environ.get("MEMORY_LIMIT", "4096")) << 20
     limits = dataclasses.replace(limits, memory=memory)
-    return Pool(size, limits, "tests.faults.zygote", release=release)
+    return Pool(size, limits, "tests.faults.zygote", release=release, early=early)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from relaxcheck.cli.exit_codes import BAD_INPUT, FAILED, FAULT, INTERRUPTED
 from relaxcheck.cli.reporters import Ended, Reporter
 from relaxcheck.cli.terminal import called_as
 from relaxcheck.extensions.entry_points import FIXES, require
+from relaxcheck.generators.core.coverage.steering import possible
 from relaxcheck.harness.campaign.campaign import Campaign, Plan
 from relaxcheck.harness.campaign.declared import take_declared, with_declared
 from relaxcheck.harness.campaign.drawing import keep_hypothesis_in
@@ -106,20 +107,20 @@ def run(wanted: Run, reporter: Reporter) -> int:
 
 @contextmanager
 def _workers(wanted: Run) -> Iterator[Pool | Pools]:
-    """The workers, divided among the releases."""
+    """The workers, divided among the releases, which import TVM at the same time."""
     releases = [release(name, alone=True) for name in wanted.options.releases]
-    if len(releases) == 1:
-        with Pool(wanted.workers, wanted.limits, release=releases[0]) as pool:
-            yield pool
-        return
     size = _size(wanted) // len(releases)
     with ExitStack() as started:
-        yield Pools(
-            {
-                each.name: started.enter_context(Pool(size, wanted.limits, release=each))
-                for each in releases
-            }
-        )
+        pools = {
+            each.name: started.enter_context(Pool(size, wanted.limits, release=each, early=True))
+            for each in releases
+        }
+        for family in wanted.plan.families:
+            # Kept, and asked for when the campaign opens.
+            possible(family.axes)
+        for pool in pools.values():
+            pool.ready()
+        yield Pools(pools) if len(pools) > 1 else next(iter(pools.values()))
 
 
 def _size(wanted: Run) -> int:
