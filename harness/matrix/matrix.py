@@ -36,7 +36,8 @@ from relaxcheck.harness.releases.environment import is_alone
 from relaxcheck.harness.releases.releases import Release, ReleaseError, release
 from relaxcheck.harness.triage.scripts import exit_code, run_script
 from relaxcheck.harness.workers.jobs import Job, Limits
-from relaxcheck.harness.workers.pool import Pool, PoolError
+from relaxcheck.harness.workers.pool import Pool
+from relaxcheck.harness.workers.starting import PoolError
 
 SIDES = {False: "off", True: "on"}
 """The key of a cell by whether the fixes are on."""

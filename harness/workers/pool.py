@@ -20,14 +20,15 @@ from relaxcheck.generators.core.case import encode
 from relaxcheck.harness.events import Event, EventType
 from relaxcheck.harness.kinds import decode_record
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.releases.releases import Release, advice, own
+from relaxcheck.harness.releases.releases import Release, own
 from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.endings import may_be_spoilt, outcome_of
 from relaxcheck.harness.workers.extending import check_all
 from relaxcheck.harness.workers.jobs import Job, Limits, Queued, Worker, limits_for
 from relaxcheck.harness.workers.marker import IDLE, Mark, mark
-from relaxcheck.harness.workers.processes import LONGEST_ANSWER, Zygote, ZygoteGone
+from relaxcheck.harness.workers.processes import LONGEST_ANSWER, ZygoteGone
 from relaxcheck.harness.workers.protocol import BundledFix, Order, Reply
+from relaxcheck.harness.workers.starting import PoolError, launched, wait_for
 
 _POLL_SECONDS = 0.2
 _DEATH_SECONDS = 1.0
@@ -36,10 +37,6 @@ _MOST_STARTS = 3
 """The number of starts of a case whose workers end for reasons that are not the case's."""
 
 _EVENTS = {Verdict.TIMEOUT: EventType.TIMED_OUT, Verdict.OUT_OF_MEMORY: EventType.OUTGREW}
-
-
-class PoolError(RuntimeError):
-    """The workers cannot be started; the message says why in one line."""
 
 
 class Pool:
@@ -78,7 +75,7 @@ class Pool:
         self._workers: list[Worker] = []
         self._selector = selectors.DefaultSelector()
         self._kinds: dict[str, None] = {}
-        self._zygote = self._launched()
+        self._zygote = launched(self._module, self._arguments, self.release)
         self._ready = False
         if not early:
             self.ready()
@@ -87,7 +84,7 @@ class Pool:
         """Wait until workers can be forked. Raises ``PoolError`` if the zygote does not start."""
         if self._ready:
             return
-        self._await(self._zygote)
+        wait_for(self._zygote, self.release)
         self._ready = True
         self.environment, self.fixes = self._zygote.environment, self._zygote.fixes
         self._broken = self._zygote.broken
@@ -175,31 +172,14 @@ class Pool:
         self._zygote.close()
         self._selector.close()
 
-    def _launched(self) -> Zygote:
-        try:
-            return Zygote(self._module, self._arguments, self.release)
-        except OSError as error:
-            raise PoolError(self._about(f"cannot start the workers: {error}")) from error
-
-    def _await(self, zygote: Zygote) -> None:
-        try:
-            zygote.ready()
-        except ZygoteGone as gone:
-            raise PoolError(self._about(f"the workers' parent process ended: {gone}")) from gone
-
-    def _about(self, message: str) -> str:
-        """The error ``message``; for another release than the engine's with the remedy."""
-        release = self.release
-        return message if release.own else f"{release.title}: {message}; {advice(release.name)}"
-
     def _restart(self) -> None:
         """Start another zygote; run the interrupted cases of its workers again."""
         interrupted = [queued for worker in self._workers for queued in worker.left]
         self._abandon()
         self._note(EventType.RESTARTED, self._zygote.close())
         self._again(interrupted, "the workers' parent process ended")
-        self._zygote = self._launched()
-        self._await(self._zygote)
+        self._zygote = launched(self._module, self._arguments, self.release)
+        wait_for(self._zygote, self.release)
 
     def _abandon(self) -> None:
         for worker in list(self._workers):

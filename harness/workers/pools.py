@@ -9,7 +9,8 @@ from relaxcheck.harness.events import Event, EventType
 from relaxcheck.harness.outcomes.differential import joined, together
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.workers.jobs import Job
-from relaxcheck.harness.workers.pool import Pool, PoolError
+from relaxcheck.harness.workers.pool import Pool
+from relaxcheck.harness.workers.starting import PoolError
 
 
 @dataclass(slots=True, eq=False)

@@ -115,7 +115,7 @@ def one_line_errors() -> Iterator[None]:
     from relaxcheck.extensions.naming import ExtensionError
     from relaxcheck.generators.core.case import CaseError
     from relaxcheck.harness.journal.journal import JournalError
-    from relaxcheck.harness.workers.pool import PoolError
+    from relaxcheck.harness.workers.starting import PoolError
 
     try:
         yield

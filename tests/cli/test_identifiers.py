@@ -12,7 +12,7 @@ from relaxcheck.cli.actions import bisect, export, known, matrix, reduce, replay
 from relaxcheck.cli.actions.exporting import workers
 from relaxcheck.cli.lookup import RecordedCase, look_up
 from relaxcheck.harness.known.expected_failures import KnownFinding
-from relaxcheck.harness.workers.pool import PoolError
+from relaxcheck.harness.workers.starting import PoolError
 from tests.reports import html_campaign as made
 
 FINDING = made.LAYOUT

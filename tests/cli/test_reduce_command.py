@@ -29,7 +29,7 @@ from relaxcheck.harness.outcomes.outcome import Outcome, Reference, Verdict
 from relaxcheck.harness.releases.releases import own
 from relaxcheck.harness.triage.reduction.trying import INTERESTING
 from relaxcheck.harness.workers.jobs import Limits
-from relaxcheck.harness.workers.pool import PoolError
+from relaxcheck.harness.workers.starting import PoolError
 
 COMMAND = [sys.executable, "-m", "relaxcheck", "reduce"]
 MEMBER = family("conv1d_transpose", tuple(PIPELINES))

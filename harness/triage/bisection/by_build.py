@@ -17,7 +17,8 @@ from relaxcheck.harness.releases.many import Candidate, opened
 from relaxcheck.harness.releases.releases import Release, ReleaseError
 from relaxcheck.harness.triage.bisection.halving import halving
 from relaxcheck.harness.workers.jobs import Job, Limits
-from relaxcheck.harness.workers.pool import Pool, PoolError
+from relaxcheck.harness.workers.pool import Pool
+from relaxcheck.harness.workers.starting import PoolError
 
 PASSES = "passes"
 """The outcome that counts of a build that is right."""

@@ -8,8 +8,9 @@ from relaxcheck.harness.outcomes.outcome import Outcome
 from relaxcheck.harness.releases.releases import ReleaseError, release
 from relaxcheck.harness.triage.bisection.trace import ByRelease, OnRelease
 from relaxcheck.harness.workers.jobs import Job, Limits
-from relaxcheck.harness.workers.pool import Pool, PoolError
+from relaxcheck.harness.workers.pool import Pool
 from relaxcheck.harness.workers.rooms import Rooms
+from relaxcheck.harness.workers.starting import PoolError
 
 
 def ran_on(name: str, outcome: Outcome) -> OnRelease:

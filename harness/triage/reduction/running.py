@@ -21,7 +21,7 @@ from relaxcheck.harness.triage.reduction.search import (
     search,
 )
 from relaxcheck.harness.triage.reduction.trying import Budget, Trier, Trying
-from relaxcheck.harness.workers.pool import PoolError
+from relaxcheck.harness.workers.starting import PoolError
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,9 @@ from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.severity import fails_run
 from relaxcheck.harness.releases.releases import release
 from relaxcheck.harness.workers.jobs import Limits
-from relaxcheck.harness.workers.pool import Pool, PoolError
+from relaxcheck.harness.workers.pool import Pool
 from relaxcheck.harness.workers.pools import Pools
+from relaxcheck.harness.workers.starting import PoolError
 from relaxcheck.reports.tables.markdown import write_page
 from relaxcheck.reports.tables.results import results_of
 

@@ -45,7 +45,8 @@ from relaxcheck.harness.triage.curing import Cure
 from relaxcheck.harness.triage.finding import Finding, finding_of
 from relaxcheck.harness.triage.finding import Reduced as Smallest
 from relaxcheck.harness.triage.scripts import ScriptRun
-from relaxcheck.harness.workers.pool import Pool, PoolError
+from relaxcheck.harness.workers.pool import Pool
+from relaxcheck.harness.workers.starting import PoolError
 from relaxcheck.reports.issue.titles import Titles
 
 FAILED = ScriptRun(1, "it breaks", raised=False)

@@ -12,7 +12,8 @@ from relaxcheck.cli.actions.exporting.workers import Workers
 from relaxcheck.harness.releases.releases import Release, own
 from relaxcheck.harness.triage.scripts import run_script
 from relaxcheck.harness.workers.jobs import Limits
-from relaxcheck.harness.workers.pool import Pool, PoolError
+from relaxcheck.harness.workers.pool import Pool
+from relaxcheck.harness.workers.starting import PoolError
 
 
 def test_a_release_that_does_not_start_is_started_once(monkeypatch: pytest.MonkeyPatch) -> None:

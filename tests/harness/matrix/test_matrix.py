@@ -25,7 +25,7 @@ from relaxcheck.harness.releases.releases import Release, ReleaseError
 from relaxcheck.harness.triage.finding import Reduced, finding_of
 from relaxcheck.harness.triage.scripts import ScriptRun
 from relaxcheck.harness.workers.jobs import Job, Limits
-from relaxcheck.harness.workers.pool import PoolError
+from relaxcheck.harness.workers.starting import PoolError
 from relaxcheck.reports.tables import release_matrix
 from relaxcheck.reports.tables.release_matrix import disagreeing
 

@@ -25,7 +25,8 @@ from relaxcheck.harness.releases.releases import (
     State,
 )
 from relaxcheck.harness.workers.jobs import Limits
-from relaxcheck.harness.workers.pool import Pool, PoolError
+from relaxcheck.harness.workers.pool import Pool
+from relaxcheck.harness.workers.starting import PoolError
 
 OTHER = next(name for name in releases.supported() if name != releases.own().name)
 

@@ -12,7 +12,8 @@ from relaxcheck.harness.events import EventType
 from relaxcheck.harness.outcomes.outcome import INSTALLING, Outcome, Verdict
 from relaxcheck.harness.workers import zygote
 from relaxcheck.harness.workers.jobs import Job, Limits
-from relaxcheck.harness.workers.pool import Pool, PoolError
+from relaxcheck.harness.workers.pool import Pool
+from relaxcheck.harness.workers.starting import PoolError
 
 ZYGOTE = "tests.harness.workers.hostile_zygote"
 LIMITS = Limits(seconds=3, memory=1 << 30)

@@ -13,8 +13,9 @@ from relaxcheck.harness.events import Event, EventType, summary_of
 from relaxcheck.harness.outcomes.differential import by_release
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.workers.jobs import Job
-from relaxcheck.harness.workers.pool import Pool, PoolError
+from relaxcheck.harness.workers.pool import Pool
 from relaxcheck.harness.workers.pools import Pools
+from relaxcheck.harness.workers.starting import PoolError
 
 
 class Worker:

@@ -24,7 +24,7 @@ from relaxcheck.harness.paths import CHECKOUT
 from relaxcheck.harness.programs.outputs import Again, RanAgain
 from relaxcheck.harness.releases.releases import Release, ReleaseError
 from relaxcheck.harness.triage.bisection.search import Bisected
-from relaxcheck.harness.workers.pool import PoolError
+from relaxcheck.harness.workers.starting import PoolError
 from tests.reports import html_campaign as made
 from tests.reports.page.test_page import BISECTED, ID, OTHER, OUTPUT, card
 

@@ -17,8 +17,9 @@ from relaxcheck.harness.triage.fingerprint import (
     same_on_another_release,
     signature_of,
 )
-from relaxcheck.harness.workers.pool import Pool, PoolError
+from relaxcheck.harness.workers.pool import Pool
 from relaxcheck.harness.workers.rooms import Rooms, Runs, by_chance
+from relaxcheck.harness.workers.starting import PoolError
 
 
 @dataclass(slots=True)

@@ -29,7 +29,7 @@ from relaxcheck.harness.outcomes.differential import described_on
 from relaxcheck.harness.triage.causes import Cause, by_cause
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.workers.jobs import Limits, limits_of
-from relaxcheck.harness.workers.pool import PoolError
+from relaxcheck.harness.workers.starting import PoolError
 from relaxcheck.reports.issue.titles import Titles
 from relaxcheck.reports.kinds import rendering
 from relaxcheck.reports.rendering import SHAPES, STATIC

@@ -43,8 +43,8 @@ from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.triage.fingerprint import fingerprint, same_signature, signature_of
 from relaxcheck.harness.triage.reduction.running import reduced
 from relaxcheck.harness.triage.reduction.trying import Budget, InWorkers, outcome_of
-from relaxcheck.harness.workers.pool import PoolError
 from relaxcheck.harness.workers.rooms import Runs, by_chance, watched
+from relaxcheck.harness.workers.starting import PoolError
 from relaxcheck.reports.issue.pasting import title_of
 from relaxcheck.reports.issue.titles import Titles
 

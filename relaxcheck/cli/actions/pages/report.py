@@ -33,7 +33,8 @@ from relaxcheck.harness.triage.bisection.search import Bisected
 from relaxcheck.harness.triage.finding import Finding, Reduced, finding_of
 from relaxcheck.harness.triage.fingerprint import same_signature
 from relaxcheck.harness.workers.jobs import Limits
-from relaxcheck.harness.workers.pool import Pool, PoolError
+from relaxcheck.harness.workers.pool import Pool
+from relaxcheck.harness.workers.starting import PoolError
 from relaxcheck.reports.page.accepted import Accepted, accepted_findings
 from relaxcheck.reports.page.findings import Known, exported
 from relaxcheck.reports.page.operators import last as last_support

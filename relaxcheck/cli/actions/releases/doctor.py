@@ -14,7 +14,8 @@ from relaxcheck.generators.passes import PASSES
 from relaxcheck.harness.releases import builds
 from relaxcheck.harness.releases.doctor.diagnosing import diagnosed
 from relaxcheck.harness.releases.releases import folder, of_build, release
-from relaxcheck.harness.workers.pool import Pool, PoolError
+from relaxcheck.harness.workers.pool import Pool
+from relaxcheck.harness.workers.starting import PoolError
 from relaxcheck.reports.tables.doctor import lines
 
 

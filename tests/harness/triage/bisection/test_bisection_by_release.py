@@ -13,7 +13,7 @@ from relaxcheck.harness.triage.bisection import by_release
 from relaxcheck.harness.triage.bisection.by_release import concluded, run_on
 from relaxcheck.harness.triage.bisection.trace import OnRelease
 from relaxcheck.harness.workers.jobs import Job, Limits
-from relaxcheck.harness.workers.pool import PoolError
+from relaxcheck.harness.workers.starting import PoolError
 
 CASE = Case("toy", Program((Input("x", (1,), "float32"),), (), ("x",)))
 P, F, R, S, H = (

@@ -16,7 +16,7 @@ from relaxcheck.harness.releases.releases import Release, ReleaseError, of_build
 from relaxcheck.harness.triage.bisection import by_build
 from relaxcheck.harness.triage.bisection.by_build import ByBuild, OnBuild, search
 from relaxcheck.harness.workers.jobs import Job, Limits
-from relaxcheck.harness.workers.pool import PoolError
+from relaxcheck.harness.workers.starting import PoolError
 from tests.harness.triage.test_finding import DEFAULT, TOY
 
 CASE = TOY.build(DEFAULT, 0)
