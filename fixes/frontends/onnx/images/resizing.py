@@ -265,6 +265,23 @@ def _ignores_axes() -> bool:
     return fails(model, [data], [np.array([[1, 1, 2, 2]], np.float32)])
 
 
+def _ignores_antialiasing() -> bool:
+    """True if half as many pixels are each a mean of two, not of the four around them."""
+    data, sizes = np.array([[[[1, 2, 4, 8]]]], np.float32), np.array([1, 1, 1, 2], np.int64)
+    inputs = {"X": data, "roi": None, "scales": None, "sizes": sizes}
+    model = node_model("Resize", inputs, 18, held=("sizes",), mode="linear", antialias=1)
+    return fails(model, [data], [np.array([[[[1.75, 5.75]]]], np.float32)])
+
+
+def _takes_quotients() -> bool:
+    """True if the scale of coordinates is 4 / 3, the quotient of the sizes, in place of 1.5."""
+    data, scales = np.array([[[[1, 2, 4]]]], np.float32), np.array([1, 1, 1, 1.5], np.float32)
+    settings: dict[str, Any] = {"coordinate_transformation_mode": "asymmetric", "mode": "linear"}
+    inputs = {"X": data, "roi": None, "scales": scales}
+    model = node_model("Resize", inputs, 18, held=("scales",), **settings)
+    return fails(model, [data], [np.array([[[[1, 5 / 3, 8 / 3, 4]]]], np.float32)])
+
+
 def _refuses_scales() -> bool:
     """True if scales at run time are refused."""
     data, scales = np.array([[[[1, 2]]]], np.float32), np.array([1, 1, 2, 1], np.float32)
@@ -284,6 +301,8 @@ FIX = Fix(
     parts=(
         FaultPart("opset 10", _mistakes_versions),
         FaultPart("axes", _ignores_axes),
+        FaultPart("antialiasing", _ignores_antialiasing),
+        FaultPart("rounded sizes", _takes_quotients),
         FaultPart("scales at run time", _refuses_scales),
     ),
     rebindings=rebindings(CONVERSIONS),

@@ -122,3 +122,7 @@ PROGRAMS: whole.Programs = {
         "an empty list": (whole.upstream("onnx_attributes", "an_empty_list"),),
     },
 }
+
+CURES: whole.Cures = {
+    "onnx-constant-integers": (("onnx_attributes", "a constant of integers"),),
+}

@@ -147,3 +147,7 @@ PROGRAMS: whole.Programs = {
         "initializers among them": (whole.upstream("onnx_inputs", "an_initializer_among_them"),),
     },
 }
+
+CURES: whole.Cures = {
+    "onnx-nameless-sizes": (("onnx_inputs", "dimensions without names"),),
+}

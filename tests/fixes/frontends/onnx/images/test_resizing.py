@@ -64,6 +64,12 @@ PROGRAMS: whole.Programs = {
             )
         ),
         "axes": programs(replace(resize(DATA, integers(8, 3), axes=[2, 3]), held=("sizes",))),
+        "antialiasing": programs(
+            replace(resize(DATA, integers(1, 2, 2, 2), mode="linear", antialias=1), held=("sizes",))
+        ),
+        "rounded sizes": programs(
+            replace(resize(DATA, floats(1, 1, 1.3, 1.5), mode="linear"), held=("scales",))
+        ),
         "scales at run time": programs(
             NodeCase("Upsample", 9, {"X": DATA, "scales": floats(1, 1, 2, 3)})
         ),
@@ -75,6 +81,8 @@ CURES: whole.Cures = {
     "onnx-resize-of-opset-10": ((FIX.name, "opset 10"),),
     "onnx-resize-axes": ((FIX.name, "axes"),),
     "onnx-upsample-of-opset-9": ((FIX.name, "scales at run time"),),
+    "onnx-resize-antialias": ((FIX.name, "antialiasing"),),
+    "onnx-resize-by-a-scale": ((FIX.name, "rounded sizes"),),
 }
 
 

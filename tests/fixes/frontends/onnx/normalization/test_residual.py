@@ -27,6 +27,10 @@ PROGRAMS: whole.Programs = {
     }
 }
 
+CURES: whole.Cures = {
+    "onnx-skip-layer-norm-no-bias": ((FIX.name, "skip"),),
+}
+
 
 @pytest.fixture(autouse=True)
 def importing(fixes_off: None) -> Iterator[None]:
