@@ -197,3 +197,7 @@ PROGRAMS: whole.Programs = {
         "other data types": (whole.upstream("onnx_casts", "texts"),),
     }
 }
+
+CURES: whole.Cures = {
+    "onnx-cast-saturates": (("onnx_casts", "saturation"),),
+}

@@ -159,3 +159,7 @@ PROGRAMS: whole.Programs = {
         ),
     }
 }
+
+CURES: whole.Cures = {
+    "onnx-elu-half": (("onnx_activations", "dtypes"),),
+}

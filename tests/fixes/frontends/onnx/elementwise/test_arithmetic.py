@@ -169,4 +169,5 @@ PROGRAMS: whole.Programs = {
 
 CURES: whole.Cures = {
     "onnx-equal-bools": (("onnx_arithmetic", "truth values"),),
+    "onnx-pow-by-an-integer": (("onnx_arithmetic", "powers"),),
 }

@@ -63,3 +63,7 @@ PROGRAMS: whole.Programs = {
         "masks": (partial(computes, "Dropout", 12, [X], X, np.ones(X.shape, bool)),),
     }
 }
+
+CURES: whole.Cures = {
+    "onnx-dropout-mask": (("onnx_dropout", "masks"),),
+}

@@ -131,3 +131,7 @@ PROGRAMS: whole.Programs = {
         ),
     },
 }
+
+CURES: whole.Cures = {
+    "onnx-one-hot-dtype": (("onnx_choosing", "values of OneHot"),),
+}
