@@ -4,15 +4,23 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+import tvm
 
 from relaxcheck.fixes.framework import installation
 from relaxcheck.fixes.frontends.onnx.images.regions import FIX
+from relaxcheck.harness.releases.releases import within
 from tests.fixes import whole_programs as whole
 from tests.fixes.onnx_nodes import NodeCase, check, programs
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 RANDOM = np.random.default_rng(0)
+
+ADAPTIVE = pytest.mark.xfail(
+    any(within(tvm.__version__, release) for release in ("0.25", "0.26")),
+    reason="a number of samples that depends on a box is not compiled, before 0.27",
+    raises=tvm.error.InternalError,
+)
 
 
 BOXES = np.array([[1, 2, 9, 7], [-3, 0, 4, 20], [5, 5, 5, 5], [30, 30, 40, 40]], np.float32)
@@ -56,7 +64,7 @@ def importing(fixes_off: None) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("mode", ["avg", "max"])
-@pytest.mark.parametrize("ratio", [0, 1, 3])
+@pytest.mark.parametrize("ratio", [pytest.param(0, marks=ADAPTIVE), 1, 3])
 @pytest.mark.parametrize("opset", [10, 16])
 def test_regions(mode: str, ratio: int, opset: int) -> None:
     check(regions(opset, mode=mode, sampling_ratio=ratio, spatial_scale=0.5))
