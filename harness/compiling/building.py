@@ -19,6 +19,7 @@ from relaxcheck.generators.core.values import Array, numpy_dtype
 from relaxcheck.generators.targets import LLVM, TARGETS, Target
 from relaxcheck.harness.compiling.direct import NotDirect, called
 from relaxcheck.harness.compiling.extending.passes import own_passes
+from relaxcheck.harness.compiling.judgement import SHAPE
 from relaxcheck.harness.compiling.kernels import RefusedKernel, checked, launched, threads
 from relaxcheck.harness.compiling.late_linking import (
     Left,
@@ -305,7 +306,7 @@ def run(
     """
     try:
         result = called_on(main, arguments, fresh)
-        single = isinstance(result, int) or hasattr(result, "numpy")
+        single = isinstance(result, int | tvm.runtime.ShapeTuple) or hasattr(result, "numpy")
         return tuple(map(_array, [result] if single else result))
     except (NotDirect, OwnFault):
         raise
@@ -338,9 +339,14 @@ def run_on_filled_stack(
 
 
 def _array(output: Any) -> Array:
-    """``output`` as an array; a scalar is an int64, whatever its type in the module."""
+    """``output`` as an array; a scalar is an int64, whatever its type in the module.
+
+    A shape is an array of its sizes with the dtype ``SHAPE``.
+    """
     if isinstance(output, int):
         return np.array(output, np.int64)
+    if isinstance(output, tvm.runtime.ShapeTuple):
+        return np.array(list(output), np.int64).view(SHAPE)
     array: Array = output.numpy()
     # TVM hands out a tensor of int4 as an array of int8. A result need not be TVM's.
     packed = isinstance(output, tvm.runtime.Tensor) and str(output.dtype) == "int4"

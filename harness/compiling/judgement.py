@@ -17,6 +17,9 @@ from relaxcheck.oracles.compare import within
 _FEWEST_DIGITS, _MOST_DIGITS = 6, 17
 """Significant digits of a reference value in a message; 17 are all that float64 has."""
 
+SHAPE = np.dtype([("extent", np.int64)])
+"""The dtype of the sizes of an output that is no tensor, but a shape of TVM's."""
+
 
 @dataclass(frozen=True, slots=True)
 class Expected:
@@ -120,6 +123,8 @@ class Held:
 
 def hold(array: Array, reference: Bounded) -> Held:
     """``array`` held to ``reference``."""
+    if array.dtype == SHAPE:
+        return Held(Verdict.WRONG_DTYPE, f"a shape, not a tensor of {reference.dtype}")
     if array.shape != reference.value.shape:
         return Held(Verdict.WRONG_SHAPE, f"shape {array.shape}, not {reference.value.shape}")
     if array.dtype != numpy_dtype(reference.dtype):
@@ -144,7 +149,7 @@ def hold(array: Array, reference: Bounded) -> Held:
 
 def _has_nan(array: Array, reference: Bounded) -> bool:
     """True if an element of ``array`` is NaN where the reference is finite, and so is its bound."""
-    if array.dtype.kind in "iub" or array.shape != reference.value.shape:
+    if array.dtype.kind in "iubV" or array.shape != reference.value.shape:
         return False
     numbers = np.isfinite(reference.value) & np.isfinite(reference.bound)
     return bool((np.isnan(array.astype(np.float64)) & numbers).any())

@@ -10,6 +10,7 @@ from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.generators.onnx.static import static
 from relaxcheck.harness.compiling import building
 from relaxcheck.harness.compiling.ending import built, lacked_memory, left, message_of
+from relaxcheck.harness.compiling.judgement import SHAPE
 from relaxcheck.harness.compiling.late_linking import READS_PREFIX, name_of
 from relaxcheck.harness.compiling.passes.stages import SilentBail, StageError
 from relaxcheck.harness.compiling.pipelines import check_pipeline
@@ -163,7 +164,10 @@ def _ran_though_invalid(compiled: _Compiled, main: Callable[..., object]) -> Out
     own = tuple(values[tensor.name] for tensor in case.model.inputs)
     with compiled.clock("tvm"):
         outputs = building.run(main, (*own, *compiled.parameters))
-    shapes = ", ".join(f"{output.dtype}{list(output.shape)}" for output in outputs)
+    shapes = ", ".join(
+        f"{'shape' if output.dtype == SHAPE else output.dtype}{list(output.shape)}"
+        for output in outputs
+    )
     why = f"compiled and ran, though invalid by its {case.expect.fault[0]}"
     return Outcome(
         Verdict.ACCEPTS_INVALID,

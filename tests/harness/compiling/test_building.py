@@ -9,6 +9,7 @@ import tvm
 from tvm import te
 
 from relaxcheck.harness.compiling.building import run
+from relaxcheck.harness.compiling.judgement import SHAPE
 from relaxcheck.harness.compiling.passes.stages import StageError
 from relaxcheck.harness.compiling.room import OutOfBounds
 from relaxcheck.harness.native.memory import OTHER, USUAL
@@ -45,3 +46,14 @@ def test_a_write_beside_an_argument_is_an_error_of_the_run() -> None:
 def test_a_tensor_of_int4_has_its_own_dtype() -> None:
     (result,) = run(lambda: tvm.runtime.empty((4,), "int4"), [])
     assert result.dtype == ml_dtypes.int4
+
+
+def test_a_shape_is_a_single_output_and_no_tensor() -> None:
+    shape, tensor = tvm.runtime.ShapeTuple((2, 3)), tvm.runtime.empty((4,), "float32")
+    (alone,) = run(lambda: shape, [])
+    first, second = run(lambda: (shape, tensor), [])
+    for result in (alone, first):
+        assert (result.dtype, result.tolist()) == (SHAPE, [(2,), (3,)])
+    assert (second.dtype, second.shape) == (np.float32, (4,))
+    (empty,) = run(lambda: tvm.runtime.ShapeTuple(()), [])
+    assert (empty.dtype, empty.shape) == (SHAPE, (0,))

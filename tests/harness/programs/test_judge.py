@@ -9,7 +9,7 @@ import pytest
 
 from relaxcheck.generators.core.program import Input, Node, Program
 from relaxcheck.generators.core.values import Array
-from relaxcheck.harness.compiling.judgement import Expected, judge
+from relaxcheck.harness.compiling.judgement import SHAPE, Expected, judge
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs import judge as judging
 from relaxcheck.harness.programs.judge import Question, all_expected, expected
@@ -57,6 +57,7 @@ def test_the_worst_float_of_a_wrong_output_is_kept() -> None:
     [
         (RIGHT, Verdict.PASS, ""),
         (RIGHT.astype(np.float64), Verdict.WRONG_DTYPE, "dtype float64, not float32"),
+        (np.zeros(2, SHAPE), Verdict.WRONG_DTYPE, "a shape, not a tensor of float32"),
         (RIGHT.reshape(4), Verdict.WRONG_SHAPE, "shape (4,), not (2, 2)"),
         (RIGHT[:, :1], Verdict.WRONG_SHAPE, "shape (2, 1), not (2, 2)"),
         (off_by_two_ulps(), Verdict.WRONG_VALUE, "1 of 4 elements outside their bound"),
