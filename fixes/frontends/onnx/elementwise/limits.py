@@ -162,6 +162,11 @@ def _clips_nan() -> bool:
     return not fails(model, [x, most], [np.array([np.nan, 2], "float32")])
 
 
+def _keeps_half() -> bool:
+    x = np.array([1, 2], "float16")
+    return not fails(node_model("Clip", {"x": x}, 7), [x], [x])
+
+
 def _keeps_nan() -> bool:
     x, y = np.array([np.nan, 3], "float32"), np.array([1, 1], "float32")
     return not fails(node_model("Max", {"x": x, "y": y}, 13), [x, y], [x])
@@ -185,6 +190,7 @@ FIX = Fix(
     parts=(
         FaultPart("NaN in Clip", lambda: not _clips_nan()),
         FaultPart("NaN in Max", lambda: not _keeps_nan()),
+        FaultPart("Clip without limits", lambda: not _keeps_half()),
     ),
     rebindings=rebindings(CONVERSIONS),
     after="onnx_arithmetic",

@@ -135,5 +135,14 @@ PROGRAMS: whole.Programs = {
                 np.array([math.nan]),
             ),
         ),
+        "Clip without limits": (
+            partial(
+                computes, "Clip", 6, [np.array([1, 2], "float16")], np.array([1, 2], "float16")
+            ),
+        ),
     }
+}
+
+CURES: whole.Cures = {
+    "onnx-clip-half-without-limits": (("onnx_limits", "Clip without limits"),),
 }

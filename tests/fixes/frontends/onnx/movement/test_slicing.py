@@ -155,4 +155,5 @@ PROGRAMS: whole.Programs = {
 
 CURES: whole.Cures = {
     "onnx-slice-of-opset-9": (("onnx_slice", "Slice without axes"),),
+    "onnx-slice-from-before": (("onnx_slice", "Slice from before the first place"),),
 }

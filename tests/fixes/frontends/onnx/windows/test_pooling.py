@@ -63,6 +63,7 @@ CURES: whole.Cures = {
     "onnx-global-max-pool-infinities": ((FIX.name, "-infinity"),),
     "onnx-max-pool-same-lower": ((FIX.name, "SAME_LOWER"),),
     "onnx-max-pool-indices": ((FIX.name, "indices"),),
+    "onnx-average-pool-dilated": ((FIX.name, "dilations"),),
 }
 
 
