@@ -36,6 +36,11 @@ PROGRAMS: whole.Programs = {
     }
 }
 
+CURES: whole.Cures = {
+    "onnx-gather-elements-negative": ((FIX.name, "elements"),),
+    "onnx-gather-nd-negative": ((FIX.name, "slices"),),
+}
+
 
 @pytest.fixture(autouse=True)
 def importing(fixes_off: None) -> Iterator[None]:
