@@ -18,6 +18,7 @@ ROOMS = (
     "cli/test_fuzz_releases.py",
     "extensions/test_example.py",
     "faults",
+    "fixes/frontends/onnx/by_hand",
     "harness/campaign/test_expression_campaigns.py",
     "harness/matrix",
     "harness/models/test_checking.py",
@@ -40,6 +41,7 @@ THINNED: Mapping[str, int] = {
     "oracles/onnx": 2,
     "oracles/pytorch": 2,
     "oracles/reference": 2,
+    "oracles/reference/images/test_resizing.py": 8,
     "reports/programs/test_tvmscript.py": 4,
 }
 """Places of tests of every operator, family or form: ``make test`` takes one in so many."""
