@@ -49,6 +49,12 @@ class CompiledKind(Kind[C]):
     def prepare(self) -> None:
         """Register what installed packages bring; import the pipelines that the user named."""
         preparing.prepare()
+
+    def warm(self) -> None:
+        """Have the root logger pass on what legalizations log: only the workers are ours to do so.
+
+        ``prepare`` runs in processes of users too, whose level is theirs.
+        """
         legalization_log.listen()
 
     def also(self, case: C) -> tuple[str, ...]:

@@ -47,6 +47,7 @@ class TorchPrograms(CompiledKind[TorchCase]):
         """Export a program: PyTorch imports and sets up most of its exporter at the first use."""
         from relaxcheck.harness.torch import exporting
 
+        super().warm()
         exporting.warm()
 
     def execute(

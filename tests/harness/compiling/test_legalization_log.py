@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from relaxcheck.harness import kinds
+from relaxcheck.harness.compiling.kind import CompiledKind
 from relaxcheck.harness.compiling.legalization_log import (
     LOGGED,
     collected,
@@ -15,6 +17,7 @@ from relaxcheck.harness.compiling.legalization_log import (
 from relaxcheck.harness.known.corpus import entries
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.sources import SourceLine
+from relaxcheck.harness.torch import exporting
 
 
 def logged(path: Path, line: str) -> None:
@@ -57,6 +60,20 @@ def test_the_level_stays_where_a_worker_listens(monkeypatch: pytest.MonkeyPatch)
     root.level = logging.DEBUG
     with collected():
         assert root.level == logging.DEBUG
+
+
+def test_only_parents_of_workers_listen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process of a user's that executes cases is prepared, too."""
+    root = logging.getLogger()
+    monkeypatch.setattr(exporting, "warm", lambda: None)
+    compiled = [kind for kind in kinds.every() if isinstance(kind, CompiledKind)]
+    assert len(compiled) > 2
+    for kind in compiled:
+        monkeypatch.setattr(root, "level", logging.WARNING)
+        kind.prepare()
+        assert root.level == logging.WARNING
+        kind.warm()
+        assert root.level == logging.INFO
 
 
 def test_unformattable_records_are_reported_as_logging_does(
