@@ -169,7 +169,7 @@ class Pool:
     def close(self) -> None:
         """End all workers and the zygote, whatever they are doing, and all that they started."""
         self._abandon()
-        self._zygote.close()
+        self._zygote.close(at_once=not self._ready)
         self._selector.close()
 
     def _restart(self) -> None:

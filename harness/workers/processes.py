@@ -170,7 +170,7 @@ class Zygote:
         except ZygoteGone:
             raise ZygoteGone(self.close()) from None
         except BaseException:
-            self.close()
+            self.close(at_once=True)
             raise
 
     def fork(self, memory_limit: int, kinds: Sequence[str]) -> Process:
@@ -206,16 +206,19 @@ class Zygote:
             self._control.sendall(msgspec.json.encode(Command("reap", pid)))
         return self._reply()
 
-    def close(self) -> str:
+    def close(self, *, at_once: bool = False) -> str:
         """End it with all of its workers; returns its last line of output.
 
-        Closing it twice does nothing: the cause of a restart may keep the next one from starting.
+        ``at_once``: without time to end workers, of which it has none while it imports. Closing it
+        twice does nothing: the cause of a restart may keep the next one from starting.
         """
         if self._stderr is None:
             return self._last
         self._replies.close()
         # The zygote sees this, and ends its workers first.
         self._control.close()
+        if at_once:
+            self._process.kill()
         try:
             ended = self._process.wait(_PARENT_SECONDS)
         except subprocess.TimeoutExpired:

@@ -287,6 +287,24 @@ def test_a_release_that_cannot_run_is_one_line_before_anything_is_drawn(
     assert not (tmp_path / "out").exists() or not drawn(tmp_path / "out")
 
 
+@pytest.mark.parametrize("broken", FAULTS)
+def test_a_release_that_cannot_run_leaves_no_workers_of_others(
+    fuzz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    pools: list[Pool] = []
+
+    def kept(size: int, limits: Limits, release: Release, *, early: bool = False) -> Pool:
+        assert early
+        name = "0.99" if release.name == broken else release.name
+        pools.append(standing_in(size, limits, Release(name, release.python), early=early))
+        return pools[-1]
+
+    monkeypatch.setattr(running, "Pool", kept)
+    ended = fuzz(NAME, "--tvm", ",".join(FAULTS), "--out", tmp_path / "out")
+    assert (ended.exit_code, len(pools)) == (2, len(FAULTS))
+    assert all(pool._zygote._process.returncode is not None for pool in pools)
+
+
 def test_a_release_that_never_runs_anything_is_no_environment_to_compare_in(
     fuzz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
