@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from relaxcheck.generators.core.program import Input, Node, Program
-from relaxcheck.generators.core.values import Array
+from relaxcheck.generators.core.values import Array, numpy_dtype
 from relaxcheck.harness.compiling.judgement import SHAPE, Expected, judge
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs import judge as judging
 from relaxcheck.harness.programs.judge import Question, all_expected, expected
-from relaxcheck.oracles.answer import Unsupported
+from relaxcheck.oracles.answer import Bounded, Unsupported
 
 PROGRAM = Program(
     (Input("x", (2, 2), "float32"), Input("y", (2, 2), "float32")),
@@ -81,6 +81,16 @@ def test_a_message_names_the_output_and_the_binding_if_there_is_any() -> None:
     for binding, where in (({}, name), ({"n": 2}, f"{name} at {{'n': 2}}")):
         judgement = judge(PROGRAM.outputs, binding, (RIGHT.reshape(4),), wanted)
         assert judgement.message == f"output {where}: shape (4,), not (2, 2)"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float8_e4m3fn"])
+def test_nan_differs_from_other_wrong_values(dtype: str) -> None:
+    """Whatever NumPy takes the dtype for: bfloat16 is no float to it."""
+    wanted = Expected((Bounded(np.ones(2), np.zeros(2), dtype),), ("reference",), {}, {})
+    for value, nan in ((np.nan, True), (2, False)):
+        wrong = np.array([1, value]).astype(numpy_dtype(dtype))
+        judgement = judge(("y",), {}, (wrong,), wanted)
+        assert (judgement.verdict, judgement.nan) == (Verdict.WRONG_VALUE, nan)
 
 
 def test_an_output_missing_or_too_many_is_a_wrong_shape() -> None:
