@@ -21,21 +21,26 @@ def convert(node: Node) -> Expr:
 
     Raises:
         ValueError: the equation has another number of terms than the node has inputs, or its result
-            leaves out the ellipsis of a term, which ONNX Runtime refuses and the evaluator sums.
+            leaves out the axes of an ellipsis, which ONNX Runtime refuses and the evaluator sums.
     """
     equation = "".join(str(node.attribute("equation", "")).split())
     left, arrow, right = equation.partition("->")
     terms = left.split(",")
-    if arrow and "..." in left and "..." not in right:
-        raise invalid(node.operator, "the result leaves out the ellipsis", equation=equation)
     if len(terms) != len(node.inputs):
         why = f"there are {len(node.inputs)} inputs"
         raise invalid(node.operator, why, equation=equation)
     values = [operands.required(node, at, f"input {at}") for at in range(len(terms))]
+    if arrow and "..." not in right and any(map(_has_ellipsis, terms, values)):
+        raise invalid(node.operator, "the result leaves out the ellipsis", equation=equation)
     dtype = tvm_api.dtype_of(values[0])
     wide = [operands.widened(node, value, operands.inner_dtype(dtype)) for value in values]
     result = computed(node, lambda *tensors: topi.einsum(equation, *tensors), *wide)
     return operands.widened(node, result, dtype)
+
+
+def _has_ellipsis(term: str, value: Expr) -> bool:
+    """True if ``term`` has an ellipsis that stands for axes of ``value``: it may stand for none."""
+    return "..." in term and operands.rank_of(value) > len(term) - len("...")
 
 
 CONVERSIONS: dict[str, Convert] = {"Einsum": convert}

@@ -49,6 +49,8 @@ def importing(fixes_off: None) -> Iterator[None]:
         ("ij->ji", [(2, 3)]),
         ("i,i", [(4,), (4,)]),
         ("...ij,...jk->...ik", [(2, 3, 4), (2, 4, 5)]),
+        # The ellipsis stands for no axes, of which the result may leave out all.
+        ("...ij->ji", [(2, 3)]),
     ],
 )
 def test_equations(equation: str, shapes: list[tuple[int, ...]]) -> None:
