@@ -85,7 +85,7 @@ class _Redrawn(Plan):
 class Engine:
     """Campaigns on one pool of ``size`` workers. Use as a context manager.
 
-    Each turn is a campaign: of the CPU seconds in which it opens, its cases pay their share of a
+    Each turn is a campaign: of the seconds in which it opens, its cases pay their share of a
     campaign of ``CAMPAIGN``. ``per_case`` is what it took to draw a case, which counts as well.
     """
 
@@ -112,14 +112,14 @@ class Engine:
         with tempfile.TemporaryDirectory() as folder, Journal(Path(folder)) as journal:
             began = time.process_time()
             campaign = Campaign(plan, self._pool, journal, ())
-            opening = time.process_time() - began
+            opening = (time.process_time() - began) / CAMPAIGN * len(cases)
             began, wall = _cpu(), time.monotonic()
             state = campaign.run(lambda state: None)
             spent = Spent(
                 state.cases,
                 state.checks,
-                _cpu() - began + (self._per_case + opening / CAMPAIGN) * len(cases),
-                wall=time.monotonic() - wall,
+                _cpu() - began + self._per_case * len(cases) + opening,
+                wall=time.monotonic() - wall + opening,
             )
             outcomes = [
                 entry.outcome for entry in journal.cases(DRAWN) if entry.outcome is not None

@@ -59,8 +59,9 @@ def measure(
     count: int, chunk: int, seed: int, show: Show, subjects: Sequence[Subject] = SUBJECTS
 ) -> Measured:
     """Measure ``count`` cases of each subject, drawn with ``seed``, ``chunk`` at a time in turn."""
-    cases = {subject.name: _chosen(subject, count, seed, show) for subject in subjects}
+    # Before cases are chosen, which leaves behind what drawing works out once.
     drawing = _drawing(seed)
+    cases = {subject.name: _chosen(subject, count, seed, show) for subject in subjects}
     with ExitStack() as stack:
         contestants: dict[str, Contestant] = {
             NAIVE: stack.enter_context(Solitary(NAIVE)),
