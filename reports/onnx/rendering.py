@@ -1,9 +1,9 @@
 """ONNX models as text, failures as scripts and issues."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from relaxcheck.generators.core.case import CaseError, Invalid
-from relaxcheck.generators.core.values import Array, arrays, constants
+from relaxcheck.generators.core.values import Array, arrays, constants, numpy_dtype
 from relaxcheck.generators.onnx.case import Importing, OnnxCase
 from relaxcheck.generators.onnx.proto import ir_version
 from relaxcheck.generators.onnx.walk import nodes_of
@@ -13,6 +13,7 @@ from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import does
 from relaxcheck.harness.wording import plural, series
 from relaxcheck.harness.workers.jobs import Limits
+from relaxcheck.oracles.answer import Bounded
 from relaxcheck.oracles.onnx.answers import Question, answer
 from relaxcheck.oracles.outside import NoAnswer
 from relaxcheck.reports.imported import (
@@ -138,14 +139,19 @@ def script_text(
     ]
     compares = outcome.verdict in _COMPARED and not isinstance(case.expect, Invalid)
     text = "".join((*(each for row in sources.values() for each in row), *dict(inputs).values()))
-    oracle = "onnxruntime" if "onnxruntime" in outcome.oracles or not outcome.oracles else "onnx"
-    rtol, atol = _tolerances(case, values) if compares else (0.0, 0.0)
+    answered = _answered(case, values) if compares else ()
+    oracle = _oracle(outcome, answered) if compares else ""
+    # No package computes them.
+    written = [] if oracle else list(map(_written, answered))
+    text += "".join(written)
+    rtol, atol = _tolerances(answered) if compares else (0.0, 0.0)
     return TEMPLATES.get_template(f"onnx/{'test' if name else 'repro'}.py.j2").render(
         name=name,
         reason="" if passes else repr(docstring_text(title)),
         title=docstring_text(title),
         seen=seen(outcome, environment),
-        oracle="onnx.reference" if oracle == "onnx" else oracle,
+        oracle=oracle,
+        written=written,
         ml_dtypes="ml_dtypes." in text,
         numpy_helper="numpy_helper." in text,
         sources=sources,
@@ -177,11 +183,32 @@ def script_text(
     )
 
 
-def _tolerances(case: OnnxCase, values: Mapping[str, Array]) -> tuple[float, float]:
-    """Relative and absolute tolerances as wide as the widest bound of the outputs."""
+def _oracle(outcome: Outcome, answered: Sequence[Bounded]) -> str:
+    """The package that computes the expected outputs; "" if only the reference ``answered`` them.
+
+    An oracle that has no part in ``outcome`` has a fault there, or cannot run the model.
+    """
+    if "onnxruntime" in outcome.oracles or not outcome.oracles:
+        return "onnxruntime"
+    return "onnx.reference" if "evaluator" in outcome.oracles or not answered else ""
+
+
+def _answered(case: OnnxCase, values: Mapping[str, Array]) -> tuple[Bounded, ...]:
+    """The outputs for ``values`` with their bounds; none if no oracle can answer."""
     try:
-        outputs = answer(Question(case.model, values)).outputs
+        return answer(Question(case.model, values)).outputs
     except NoAnswer:
+        return ()
+
+
+def _written(output: Bounded) -> str:
+    """The value of ``output`` as source."""
+    return model_text.array_source(output.value.astype(numpy_dtype(output.dtype)))
+
+
+def _tolerances(outputs: Sequence[Bounded]) -> tuple[float, float]:
+    """Relative and absolute tolerances as wide as the widest bound of the ``outputs``."""
+    if not outputs:
         return 1e-3, 1e-3
     finite = [
         float(output.bound[(output.bound < float("inf"))].max(initial=0.0)) for output in outputs

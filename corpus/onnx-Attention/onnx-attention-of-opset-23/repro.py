@@ -1,6 +1,6 @@
 """Attention of ONNX's opset 23 fails: it is taken for that of com.microsoft
 
-This script needs tvm, numpy, onnx and onnxruntime. It exits with 1 while the bug is there and with 0
+This script needs tvm, numpy and onnx. It exits with 1 while the bug is there and with 0
 once it is gone.
 Seen with apache-tvm 0.27.0.post1.
 """

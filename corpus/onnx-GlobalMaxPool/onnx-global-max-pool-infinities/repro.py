@@ -1,6 +1,6 @@
 """GlobalMaxPool of ONNX gives the lowest finite number for -infinity alone
 
-This script needs tvm, numpy, onnx and onnx.reference. It exits with 1 while the bug is there and with 0
+This script needs tvm, numpy and onnx. It exits with 1 while the bug is there and with 0
 once it is gone.
 Seen with apache-tvm 0.27.0.post1.
 """
@@ -11,7 +11,6 @@ import numpy as np
 import onnx
 import tvm
 from onnx import TensorProto, helper
-from onnx.reference import ReferenceEvaluator
 from tvm import relax
 from tvm.relax.frontend.onnx import from_onnx
 
@@ -35,7 +34,9 @@ model = helper.make_model(
 inputs = {
     'x0': np.array([[[-np.inf]]], 'float32'),
 }
-expected = ReferenceEvaluator(model).run(['v0'], inputs)
+expected = [
+    np.array([[[-np.inf]]], 'float32'),
+]
 
 
 def compiled():

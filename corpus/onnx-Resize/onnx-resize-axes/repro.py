@@ -1,6 +1,6 @@
 """Resize of ONNX fails with sizes for some axes alone
 
-This script needs tvm, numpy, onnx and onnxruntime. It exits with 1 while the bug is there and with 0
+This script needs tvm, numpy and onnx. It exits with 1 while the bug is there and with 0
 once it is gone.
 Seen with apache-tvm 0.27.0.post1.
 """

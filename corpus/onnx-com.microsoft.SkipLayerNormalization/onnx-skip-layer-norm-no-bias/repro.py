@@ -1,6 +1,6 @@
 """SkipLayerNormalization of ONNX Runtime is not supported without beta and bias
 
-This script needs tvm, numpy, onnx and onnxruntime. It exits with 1 while the bug is there and with 0
+This script needs tvm, numpy and onnx. It exits with 1 while the bug is there and with 0
 once it is gone.
 Seen with apache-tvm 0.27.0.post1.
 """

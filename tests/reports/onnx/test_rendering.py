@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.onnx.case import Importing, OnnxCase
 from relaxcheck.generators.onnx.model import Model, Node, Tensor, TensorValue
-from relaxcheck.harness.known.corpus import Culprit
+from relaxcheck.harness.known.corpus import Culprit, entries
 from relaxcheck.harness.onnx.execute import execute
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.triage.bisection.evidence import Evidence
@@ -138,3 +138,16 @@ def test_an_issue_names_the_oracles(oracles: tuple[str, ...], end: str) -> None:
     wrong = Outcome(Verdict.WRONG_VALUE, "compare", None, "off", oracles=oracles)
     issue = RENDERING.pasted(softmax(), wrong, "t", ABOUT)[1]
     assert f"computes what ONNX defines{end}\n" in issue
+
+
+def test_a_script_expects_nothing_of_an_oracle_that_has_a_fault_there(tmp_path: Path) -> None:
+    """ONNX's evaluator and ONNX Runtime pad as if there were no dilations."""
+    entry = next(entry for entry in entries() if entry.name == "onnx-average-pool-dilated")
+    assert isinstance(entry.case, OnnxCase)
+    outcome = execute(entry.case)
+    assert outcome.oracles == ("reference",)
+    script = RENDERING.pasted(entry.case, outcome, "t", ABOUT)[0]
+    assert "expected = [\n    np.array([[[4.0, 1.5, 4.0]]], 'float32'),\n]\n" in script
+    assert "needs tvm, numpy and onnx. It" in script
+    code, output = status(script, tmp_path)
+    assert code == 1, output
