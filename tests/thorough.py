@@ -49,6 +49,7 @@ THINNED: Mapping[str, int] = {
 SINGLE = frozenset(
     (
         "cli/exporting/test_exporting.py::test_a_finding_is_looked_into_and_its_script_run",
+        "cli/importers/test_suite.py::test_drafts_of_rows_are_printed",
         "cli/importers/test_suite.py::test_json_has_the_table_the_results_and_the_problems",
         "cli/importers/test_suite.py::test_the_exit_code_says_if_something_is_wrong",
         "cli/test_fixes_command.py::test_the_documentation_has_the_table_of_this_release",
@@ -64,6 +65,8 @@ SINGLE = frozenset(
         "fixes/upstream/test_export.py::test_a_patch_goes_on_alone",
         "generators/onnx/test_reading.py::test_models_of_the_node_suite_compute_the_same",
         "generators/torch/test_samples.py::test_the_samples_of_this_pytorch_are_those_of_the_files",
+        "harness/campaign/test_drawing.py::test_one_in_eight_is_invalid_in_each_family",
+        "harness/campaign/test_drawing.py::test_the_cases_of_a_family_do_not_depend_on_the_others",
         "harness/campaign/test_drawing.py::test_the_seed_alone_decides_whatever_else_is_imported",
         "harness/campaign/test_drawing.py::test_the_seed_decides_the_cases",
         "harness/campaign/test_drawing.py::test_the_weights_of_the_axes_stay_roughly",

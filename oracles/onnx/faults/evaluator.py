@@ -354,7 +354,7 @@ FAULTS = (
     _fault(
         ("Asin",),
         of_dtype(0, "float32"),
-        "some results are off by more than two units in the last place",
+        "some results are off by more than two units in the last place, where NumPy uses AVX-512",
     ),
 )
 """The faults of the evaluator."""

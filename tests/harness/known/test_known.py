@@ -52,6 +52,9 @@ class ToyPool(Instant):
     def __exit__(self, *_: object) -> None:
         pass
 
+    def ready(self) -> None:
+        """Nothing is imported."""
+
     def drain(self) -> Iterator[tuple[Job, Outcome]]:
         while self.jobs:
             yield from self.wait(0)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.lib.introspect import opt_func_info
 
 from relaxcheck.generators.onnx.schemas import schema
 from relaxcheck.oracles.answer import Unsupported
@@ -22,6 +23,10 @@ NAMES = [f"{example.name}-{at}" for at, example in enumerate(EXAMPLES)]
     ids=[name for name, each in zip(NAMES, EXAMPLES, strict=True) if not each.by_chance],
 )
 def test_the_oracle_is_still_wrong(example: Example) -> None:
+    if (example.oracle, example.model.nodes[-1].operator) == ("evaluator", "Asin"):
+        kernel = opt_func_info(func_name="^arcsin$")["arcsin"]["ff"]["current"]
+        if "baseline" in kernel:
+            pytest.skip("NumPy has the fault in its kernel for AVX-512, which is not used here")
     traced = trace(example.model, example.arrays)
     assert traced.outputs is not None, traced.reason
     assert fault(example.oracle, example.model, traced.values)
