@@ -51,9 +51,9 @@ class CompiledKind(Kind[C]):
         preparing.prepare()
 
     def warm(self) -> None:
-        """Have the root logger pass on what legalizations log: only the workers are ours to do so.
+        """Have the root logger pass on what legalizations log.
 
-        ``prepare`` runs in processes of users too, whose level is theirs.
+        ``prepare`` does not: it runs in processes of users too, whose level is theirs.
         """
         legalization_log.listen()
 

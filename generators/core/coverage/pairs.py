@@ -17,7 +17,8 @@ class Pairs:
     """The pairs of cells of two different axes that no point given so far has.
 
     Cells are numbered over all axes, in the axes' order: ``cells`` gives each one's axis and name,
-    ``numbers`` the cell of each value of an axis. ``missing`` is symmetric, cells by cells.
+    ``numbers`` the cell of each value of an axis, ``spans`` the cells of all its values.
+    ``missing`` is symmetric, cells by cells.
     """
 
     def __init__(self, axes: Sequence[Axis]):
@@ -25,7 +26,8 @@ class Pairs:
         self.numbers: dict[str, tuple[int, ...]] = {}
         # True is not 1, nor is False 0.
         self._number: dict[tuple[str, type, Value], int] = {}
-        self._spans: dict[str, tuple[slice, NDArray[np.intp]]] = {}
+        self.spans: dict[str, slice] = {}
+        self._places: dict[str, NDArray[np.intp]] = {}
         starts = [0]
         for axis in axes:
             numbers: dict[str, int] = {}
@@ -39,8 +41,8 @@ class Pairs:
                 self._number[axis.name, type(value), value] for value in axis.values
             )
             starts.append(len(self.cells))
-            own = np.array(self.numbers[axis.name], np.intp) - starts[-2]
-            self._spans[axis.name] = slice(*starts[-2:]), own
+            self.spans[axis.name] = slice(*starts[-2:])
+            self._places[axis.name] = np.array(self.numbers[axis.name], np.intp) - starts[-2]
         self.missing: NDArray[np.bool_] = np.ones((starts[-1], starts[-1]), np.bool_)
         for start, stop in pairwise(starts):
             self.missing[start:stop, start:stop] = False
@@ -63,14 +65,15 @@ class Pairs:
     def all_gains(self, point: Point) -> dict[str, list[int]]:
         """``gains`` for each axis, by its name."""
         gains = self.missing[self._cells_of(point)].sum(axis=0)
-        return {name: gains[span][own].tolist() for name, (span, own) in self._spans.items()}
+        return {name: gains[list(numbers)].tolist() for name, numbers in self.numbers.items()}
 
     def gains(self, name: str, point: Point) -> list[int]:
         """For each value of the axis ``name``: its missing pairs with the cells of ``point``."""
-        span, own = self._spans[name]
+        places = self._places[name]
         if not self.missing.any():
-            return [0] * len(own)
-        gains: list[int] = self.missing[self._cells_of(point), span].sum(axis=0)[own].tolist()
+            return [0] * len(places)
+        missing = self.missing[self._cells_of(point), self.spans[name]].sum(axis=0)
+        gains: list[int] = missing[places].tolist()
         return gains
 
     @property

@@ -65,10 +65,6 @@ class Steering:
             self.pairs.leave_out(axis.name)
         self._left_to_chance.missing &= ~self.pairs.missing
         self._weights = {axis.name: weights(axis) for axis in axes}
-        self._span = {
-            name: slice(min(numbers), max(numbers) + 1)
-            for name, numbers in self.pairs.numbers.items()
-        }
         small = np.zeros(len(self.pairs.cells), np.bool_)
         for axis in axes:
             numbers = dict(zip(axis.values, self.pairs.numbers[axis.name], strict=True))
@@ -114,7 +110,7 @@ class Steering:
 
     def _missing_beside(self, pair: tuple[int, int]) -> int:
         """The number of missing pairs of the two axes of ``pair``."""
-        first, second = (self._span[self.pairs.cells[number][0]] for number in pair)
+        first, second = (self.pairs.spans[self.pairs.cells[number][0]] for number in pair)
         return int(np.count_nonzero(self.pairs.missing[first, second]))
 
     def _order(
@@ -169,17 +165,17 @@ def possible(axes: Sequence[Axis]) -> tuple[Pairs, list[tuple[int, int]]]:
     Some of the pairs that are left may be impossible as well, for what three axes or more say.
     """
     pairs = Pairs(axes)
-    impossible = list(_excluded(tuple(axes)))
+    impossible = list(excluded(tuple(axes)))
     for pair in impossible:
         pairs.give_up(*pair)
     return pairs, impossible
 
 
 @lru_cache(maxsize=2048)
-def _excluded(axes: tuple[Axis, ...]) -> tuple[tuple[int, int], ...]:
+def excluded(axes: tuple[Axis, ...]) -> tuple[tuple[int, int], ...]:
     """The pairs that one axis rules out whatever the values of all others are.
 
-    A campaign asks twice, of all its families: to draw, and to count.
+    A campaign asks of all its families, to draw and to count: what was found is kept.
     """
     return tuple(_ruled_out(axes, Pairs(axes)))
 

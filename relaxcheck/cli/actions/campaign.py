@@ -9,7 +9,7 @@ from relaxcheck.cli.exit_codes import BAD_INPUT, FAILED, FAULT, INTERRUPTED
 from relaxcheck.cli.reporters import Ended, Reporter
 from relaxcheck.cli.terminal import called_as
 from relaxcheck.extensions.entry_points import FIXES, require
-from relaxcheck.generators.core.coverage.steering import possible
+from relaxcheck.generators.core.coverage.steering import excluded
 from relaxcheck.harness.campaign.campaign import Campaign, Plan
 from relaxcheck.harness.campaign.declared import take_declared, with_declared
 from relaxcheck.harness.campaign.drawing import keep_hypothesis_in
@@ -117,8 +117,8 @@ def _workers(wanted: Run) -> Iterator[Pool | Pools]:
             for each in releases
         }
         for family in wanted.plan.families:
-            # Kept, and asked for when the campaign opens.
-            possible(family.axes)
+            # It is kept, and asked for when the campaign opens.
+            excluded(tuple(family.axes))
         for pool in pools.values():
             pool.ready()
         yield Pools(pools) if len(pools) > 1 else next(iter(pools.values()))
